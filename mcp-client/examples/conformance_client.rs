@@ -8,7 +8,7 @@ use std::env;
 use std::error::Error;
 use std::sync::Arc;
 
-use mcp_proto::ElicitResult;
+use mcp_proto::input::ElicitResult;
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto_client::{Client, ClientConfig, ClientError};
 use mcp_skills::SkillsClient as _;

@@ -12,7 +12,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::{env, fs};
 
-use mcp_proto::{CreateMessageResult, ElicitResult, Era, Root};
+use mcp_proto::Era;
+use mcp_proto::input::{CreateMessageResult, ElicitResult, Root};
 use mcp_proto_client::{Client, ClientConfig, Elicitation, ElicitationKind};
 use serde_json::{Map, Value, json};
 use tokio::process::Command;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, Method, Uri};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
-use mcp_proto::{Era, Implementation, ProtocolVersion};
+use mcp_proto::lifecycle::Implementation;
+use mcp_proto::{Era, ProtocolVersion};
 use serde_json::{Map, Value};
 
 use super::ClientError;

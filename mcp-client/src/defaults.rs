@@ -1,6 +1,6 @@
 //! Defaults of forms, for the fields that an answer omits.
 
-use mcp_proto::ElicitAction;
+use mcp_proto::input::ElicitAction;
 use serde_json::{Map, Value, json};
 
 /// Fills the omitted fields of an accepted form with the defaults of its schema.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_proto::jsonrpc::{ErrorObject, Notification, Request, RequestId};
-use mcp_proto::{
-    Era, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    ProtocolVersion,
+use mcp_proto::lifecycle::{
+    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
 };
+use mcp_proto::{Era, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
 use super::clock::TimeLimit;

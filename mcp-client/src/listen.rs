@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use mcp_proto::Era;
 use mcp_proto::jsonrpc::{Notification, Request, RequestId};
-use mcp_proto::{Era, META_SUBSCRIPTION_ID};
+use mcp_proto::lifecycle::META_SUBSCRIPTION_ID;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::Server;
 use mcp_proto::jsonrpc::{Message, Notification, Request, RequestId, Response};
+use mcp_proto::lifecycle::META_SUBSCRIPTION_ID;
 use mcp_proto::stdio::{self, Line, Lines, StdioConfig};
-use mcp_proto::{META_SUBSCRIPTION_ID, Server};
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mcp_proto::input::{CreateMessageResult, ElicitResult, Root};
 use mcp_proto::jsonrpc::{ErrorObject, Payload, Request};
-use mcp_proto::{CreateMessage, CreateMessageResult, ElicitResult, Era, Root};
+use mcp_proto::{CreateMessage, Era};
 use serde_json::{Value, json};
 
 use super::answering::Callback;
@@ -49,7 +50,7 @@ impl ClientConfig {
     /// [`ClientConfig::with_defaults`].
     ///
     /// ```
-    /// use mcp_proto::ElicitResult;
+    /// use mcp_proto::input::ElicitResult;
     /// use mcp_proto_client::{ClientConfig, ElicitationKind};
     /// use serde_json::{Map, json};
     ///

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use mcp_proto::jsonrpc::{ErrorObject, Notification, Request};
-use mcp_proto::{Era, META_SERVER_INFO, ProtocolVersion};
+use mcp_proto::lifecycle::META_SERVER_INFO;
+use mcp_proto::{Era, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::http::Reply;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
-use mcp_proto::{Era, Implementation, ProtocolVersion};
+use mcp_proto::lifecycle::Implementation;
+use mcp_proto::{Era, ProtocolVersion};
 use serde_json::{Map, Value};
 
 /// A server's description of itself, from `server/discover` in the modern era and `initialize` in the legacy era.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use mcp_proto::Era;
 use mcp_proto::jsonrpc::ErrorObject;
-use mcp_proto::{EXTENSION_TASKS, Era};
+use mcp_proto::lifecycle::EXTENSION_TASKS;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

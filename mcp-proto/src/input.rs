@@ -1,8 +1,9 @@
 //! Asking the client: elicitation, sampling and roots, written once for both eras.
 //!
-//! A handler asks through its [`Context`] and `?`. If the client has answered, the handler gets the answer. If not, it
-//! returns with an [`Interrupt`] and is called again once the answer has arrived. Code before a question runs in every
-//! round, so what must happen once belongs after the last question. A handler never waits for a client.
+//! A handler asks through its [`Context`](crate::Context) and `?`. If the client has answered, the handler gets the
+//! answer. If not, it returns with an [`Interrupt`](crate::Interrupt) and is called again once the answer has arrived.
+//! Code before a question runs in every round, so what must happen once belongs after the last question. A handler
+//! never waits for a client.
 //!
 //! The modern era gets an `input_required` result (2026-07-28, "Multi round-trip requests") whose sealed `requestState`
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the

@@ -9,8 +9,9 @@
 //!
 //! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each names
 //! its version, and a client that disconnects cancels its call. Clients of the revisions from 2024-11-05 to 2025-11-25
-//! open a session with `initialize`. A [`Session`] is a small record in a [`SessionStore`], so any process may serve
-//! it. With an [`EventStore`] any process may serve its running calls, too.
+//! open a session with `initialize`. A [`Session`](session::Session) is a small record in a
+//! [`SessionStore`](session::SessionStore), so any process may serve it. With an [`EventStore`](session::EventStore)
+//! any process may serve its running calls, too.
 //!
 //! # The first program
 //!
@@ -53,6 +54,10 @@
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
+//!
+//! The root of the crate has the names that ordinary programs use, and each module the rest of its subject: [`apps`],
+//! [`content`], [`input`] (asking the client), [`session`], [`task`], [`scopes`], [`service`] (code around calls),
+//! [`outbox`] (transports of your own).
 //!
 //! Begin with `examples/embed.rs`, a service with REST and MCP side by side. `examples/everything.rs` is a tour that
 //! offers every feature.
@@ -172,20 +177,21 @@
 //!   of numbers, lengths and counts, and annotations, such as `format`. The error names what would not be enforced, and
 //!   where. [`Tool::with_handler_checked`] and [`Tool::with_trusted_output`] leave it to the handler.
 //! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
-//! - `file-sessions`: sessions that outlive the process, in a file (`FileSessions`); needs `http`.
+//! - `file-sessions`: sessions that outlive the process, in a file (`session::FileSessions`); needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
 //!
 //! # Bounds
 //!
 //! All input from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`], [`MemorySessionsConfig`],
-//! [`TasksConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
-//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
-//! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_COMPLETIONS`],
-//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`],
-//! [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and similar constants. The error for refused input says what was wrong
-//! and what would be right. No input makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`],
+//! [`session::MemorySessionsConfig`], [`TasksConfig`], or a documented constant: [`session::MAX_CLIENT_BYTES`],
+//! [`session::MAX_CAPABILITY_VALUES`], [`lifecycle::MAX_SUBSCRIPTIONS`], [`lifecycle::MAX_SUBSCRIPTION_BYTES`],
+//! [`input::MAX_QUESTIONS`], [`input::MAX_QUESTION_KEY_BYTES`], [`task::MAX_TASK_STATUS`],
+//! [`completion::MAX_COMPLETIONS`], [`outbox::OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`],
+//! [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`], [`uri_template::UriTemplate::MAX_URI_BYTES`] and similar
+//! constants. The error for refused input says what was wrong and what would be right. No input makes the library
+//! panic.
 
 // What only another feature uses is not reported in a lean build.
 #![cfg_attr(not(all(feature = "http2", feature = "validate")), allow(dead_code, unused_imports))]
@@ -196,98 +202,78 @@
 struct ReadMe;
 
 mod accept;
-mod app;
+pub mod apps;
 pub mod blocking;
 pub mod budget;
 mod cache;
 mod call;
 mod cause;
 mod change;
-mod completion;
-mod content;
+pub mod completion;
+pub mod content;
 mod context;
+pub mod error;
 pub mod guide;
 pub mod handler;
 #[cfg(feature = "http")]
 pub mod http;
-mod input;
+pub mod input;
 mod interrupt;
 pub mod json;
 pub mod jsonrpc;
 pub mod layers;
 mod legacy;
-mod lifecycle;
+pub mod lifecycle;
 mod local;
 mod logging;
-mod outbox;
+pub mod outbox;
 mod prompt;
 mod registry;
 mod resource;
 mod running;
 pub mod schema;
-mod scopes;
+pub mod scopes;
 mod seal;
 mod server;
 pub mod service;
+pub mod session;
 pub mod state;
 pub mod stdio;
-mod task;
+pub mod task;
 mod tool;
-mod uri_template;
+pub mod uri_template;
 mod version;
 
-pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
+// What an ordinary program writes. The rest is in the modules, and `tidy` counts.
 pub use cache::{CacheHint, CacheScope};
-pub use cause::Cause;
 pub use change::{Change, ResourceUpdate};
-pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
-pub use content::{
-    Annotations, Base64, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, Resource,
-    ResourceContents, Role, TextContent,
-};
+#[doc(inline)]
+pub use completion::{Completion, CompletionRequest};
+#[doc(inline)]
+pub use content::{Annotations, Base64, ContentBlock, Icon, Resource, ResourceContents, Role};
 pub use context::{Answers, Context, Principal};
 #[cfg(feature = "http")]
+#[doc(inline)]
 pub use http::StreamableHttpService;
-pub use input::{
-    Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult, ElicitUrl,
-    Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences, Questions, Root,
-    SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
-};
+#[doc(inline)]
+pub use input::{CreateMessage, ElicitForm, ElicitUrl, Field, Questions};
 pub use interrupt::{Interrupt, RequestError};
-pub use legacy::event_store::{
-    EventStore, EventStoreError, StreamEvent, StreamFate, StreamWrite, Tailed,
-};
-pub use legacy::handshake::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
-#[cfg(feature = "file-sessions")]
-pub use legacy::session::{FileSessions, FileSessionsError};
-pub use legacy::session::{
-    MemorySessions, MemorySessionsConfig, Session, SessionChange, SessionId, SessionStore,
-    SessionStoreError,
-};
-pub use lifecycle::{
-    ClientCapabilities, EXTENSION_TASKS, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
-    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID,
-};
-pub use local::{Local, LocalError};
-pub use logging::{LogLevel, UnknownLogLevel};
-pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
+pub use local::Local;
+pub use logging::LogLevel;
 pub use prompt::{GetPromptResult, IntoPrompt, Prompt, PromptArgument, PromptMessage};
 pub use resource::{
     IntoResource, Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate,
     ResourceUri,
 };
-pub use schema::{Finding, SchemaError};
-pub use scopes::{Guarded, Scopes, Wanted};
+#[doc(inline)]
+pub use scopes::Scopes;
 pub use seal::Keys;
 pub use server::{
     BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, Update, WeakServer,
 };
-pub use task::{
-    MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,
-};
+#[doc(inline)]
+pub use task::{TaskSupport, TasksConfig};
 pub use tool::{
     CallToolResult, IntoToolResult, Json, PreparedJson, Tool, ToolAnnotations, ToolError,
 };
-pub use uri_template::{UriTemplate, UriTemplateError, Variables};
-pub use version::{Era, ProtocolVersion, UnknownVersion};
+pub use version::{Era, ProtocolVersion};

@@ -21,7 +21,8 @@ pub use source::ResourceSource;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The URIs of the family (RFC 6570), such as `notes://{day}`; see [`UriTemplate`](crate::UriTemplate).
+    /// The URIs of the family (RFC 6570), such as `notes://{day}`; see
+    /// [`UriTemplate`](crate::uri_template::UriTemplate).
     pub uri_template: String,
     /// Its name for programs.
     pub name: String,

@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::scopes::Guarded;
 
+pub use crate::cause::Cause;
 pub use next::{Answering, Answers, Next, from_fn};
 
 /// A request on its way to its handler.

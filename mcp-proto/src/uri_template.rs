@@ -23,7 +23,7 @@ pub use variables::Variables;
 /// Templates are compared by their text.
 ///
 /// ```
-/// use mcp_proto::{UriTemplate, Variables};
+/// use mcp_proto::uri_template::{UriTemplate, Variables};
 ///
 /// let template: UriTemplate = "messages://{source}/{chat}{?since,limit}".parse()?;
 /// let asked = template.match_uri("messages://matrix/caf%C3%A9?limit=20").unwrap();
@@ -33,7 +33,7 @@ pub use variables::Variables;
 ///
 /// let uri = template.expand(&Variables::from([("source", "irc"), ("chat", "#rust")]));
 /// assert_eq!(uri, "messages://irc/%23rust");
-/// # Ok::<(), mcp_proto::UriTemplateError>(())
+/// # Ok::<(), mcp_proto::uri_template::UriTemplateError>(())
 /// ```
 #[derive(Clone)]
 pub struct UriTemplate {

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use mcp_proto::{EventStore, SessionStore};
+use mcp_proto::session::{EventStore, SessionStore};
 
 pub use self::shared::SharedTasks;
 

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use http::Method;
 use mcp_proto::budget::Usage;
-use mcp_proto::{MemorySessions, Operation, OperationError};
+use mcp_proto::session::MemorySessions;
+use mcp_proto::{Operation, OperationError};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -36,8 +36,9 @@ const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SAME_CASES: [&str; 2] = ["PROPTEST_RNG_SEED", "20260728"];
 
 /// Chores that run after the programs are built, each by its command line.
-const CHORES: [(&str, &str); 13] = [
+const CHORES: [(&str, &str); 14] = [
     ("dependencies and links", "audit"),
+    ("the public interface, beside its lists", "public-api"),
     ("the smallest server", "lean"),
     ("instructions of a call", "bench --short"),
     ("transcripts against the binaries, in both eras", "replay"),

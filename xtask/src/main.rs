@@ -12,6 +12,7 @@ mod lab;
 mod lean;
 mod oracle;
 mod page;
+mod public_api;
 mod replay;
 mod semantic;
 mod suites;
@@ -64,12 +65,16 @@ enum Chore {
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
     /// support.
     Peers(lab::Arguments),
+    /// Compares the public interface of the published libraries with the committed lists of it, or writes these.
+    PublicApi(public_api::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(lab::Arguments),
     /// Replays the transcripts against the servers, in both eras, over HTTP and stdio.
     Replay,
     /// Tests spec-server with search by meaning, on a model that is installed for it, and prints how good search is.
     Semantic(semantic::Arguments),
+    /// Installs published servers, checks them, and writes `conformance/docs/servers.md` (Linux).
+    Servers(lab::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and reports whether another client notices
     /// (Linux).
     Siege(lab::Arguments),
@@ -84,6 +89,9 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
+    if let Some(done) = public_api::in_place_of_rustdoc() {
+        return xtask::exit_code(&done);
+    }
     xtask::exit_code(&match Chore::parse() {
         Chore::Api(arguments) => api::run(&arguments),
         Chore::App(arguments) => app::run(&arguments),
@@ -99,9 +107,11 @@ fn main() -> ExitCode {
         Chore::Outlive(arguments) => lab::run("outlive", &arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => lab::run("peers", &arguments),
+        Chore::PublicApi(arguments) => public_api::run(&arguments),
         Chore::Renames(arguments) => lab::run("renames", &arguments),
         Chore::Replay => replay::run(),
         Chore::Semantic(arguments) => semantic::run(&arguments),
+        Chore::Servers(arguments) => lab::run("servers", &arguments),
         Chore::Siege(arguments) => lab::run("siege", &arguments),
         Chore::Soak(arguments) => lab::run("soak", &arguments),
         Chore::Suites(arguments) => suites::run(&arguments),

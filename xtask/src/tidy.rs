@@ -8,6 +8,7 @@ mod checklist;
 mod code;
 mod imports;
 mod map;
+mod root_names;
 mod source;
 mod unformatted;
 mod untested;
@@ -71,6 +72,7 @@ fn check() -> Result<Vec<String>> {
     for folder in folders.values().map(|folder| format!("{folder}/src/")) {
         findings.extend(arrows::circles(&folder, below(&folder, &files)));
     }
+    findings.extend(files.get(root_names::PATH).and_then(|text| root_names::check(text)));
     let rows = budget::rows(&folders, &files)?;
     findings.extend(rows.iter().filter_map(budget::Row::finding));
     findings.extend(untested::check(&packages, &files, &root));

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use mcp_proto::scopes::Wanted;
 use mcp_proto::{
     Change, Context, Page, PageRequest, ReadResourceResult, RequestError, Resource, ResourceSource,
-    Server, ServerBuilder, Wanted,
+    Server, ServerBuilder,
 };
 use serde_json::{Map, Value, json};
 

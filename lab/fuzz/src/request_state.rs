@@ -7,7 +7,8 @@
 use std::sync::{Arc, OnceLock};
 
 use mcp_proto::jsonrpc::{ErrorObject, Request};
-use mcp_proto::{ClientCapabilities, Context, InputConfig, Principal, Server};
+use mcp_proto::lifecycle::ClientCapabilities;
+use mcp_proto::{Context, InputConfig, Principal, Server};
 use serde_json::{Map, Value, json};
 
 use super::forge::forge;

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use mcp_proto::input::ElicitAction;
 use mcp_proto::jsonrpc::{ErrorObject, Response};
 use mcp_proto::{
-    CallToolResult, Completion, CompletionRequest, Context, ElicitAction, ElicitForm, Field,
-    InputConfig, Json, LogLevel, Prompt, Resource, ResourceTemplate, ResourceUri, Server,
-    ServerBuilder, Tool, ToolError,
+    CallToolResult, Completion, ContentBlock, Context, ElicitForm, Field, GetPromptResult,
+    InputConfig, Json, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, ResourceUri, Server, ServerBuilder, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,19 +55,27 @@ pub(super) fn builder(input: InputConfig) -> ServerBuilder<()> {
         .tool(Tool::new("echo", "Says it back.").asking(), echo)
         .tool(Tool::new("count", "Counts, and says so.").asking(), count)
         .tool(Tool::new("pay", "Asks before it pays.").asking(), pay)
-        .resource(Resource::new("note://first", "first"), async || "one")
-        .resource(Resource::new("note://second", "second"), async || b"\xff\x00".to_vec())
-        .resource(Resource::new("note://third", "third"), async || "three")
-        .resource_template(ResourceTemplate::new(NOTE, "note"), async |asked: ResourceUri| {
-            asked.get("page").unwrap_or_default().to_owned()
+        .resource(Resource::new("note://first", "first"), async |(), _| {
+            Ok(ResourceContents::text("note://first", "one"))
         })
-        .prompt(Prompt::new("greet", "A greeting."), async |greeting: Greeting| {
-            format!("Hello {}", greeting.name)
+        .resource(Resource::new("note://second", "second"), async |(), _| {
+            Ok(ResourceContents::blob("note://second", b"\xff\x00"))
         })
-        .complete_prompt("greet", "name", async |asked: CompletionRequest| {
+        .resource(Resource::new("note://third", "third"), async |(), _| {
+            Ok(ResourceContents::text("note://third", "three"))
+        })
+        .resource_template(ResourceTemplate::new(NOTE, "note"), async |(), uri: ResourceUri, _| {
+            let text = uri.get("page").unwrap_or_default().to_owned();
+            Ok(ResourceContents::text(uri.uri.clone(), text))
+        })
+        .prompt(Prompt::new("greet", "A greeting."), async |(), greeting: Greeting, _| {
+            let text = ContentBlock::text(format!("Hello {}", greeting.name));
+            Ok(GetPromptResult::new(vec![PromptMessage::user(text)]))
+        })
+        .complete_prompt("greet", "name", async |(), asked, _| {
             Ok(Completion::matching(&asked, ["Ada", "Alan"]))
         })
-        .complete_template(NOTE, "book", async |asked: CompletionRequest| {
+        .complete_template(NOTE, "book", async |(), asked, _| {
             Ok(Completion::matching(&asked, ["red", "blue"]))
         })
         .subscriptions()

@@ -1,7 +1,7 @@
 //! URI templates: a text is one or is told where it is none; what matches is read in bounds, and what is read makes a
 //! URI that matches again. The first line of the input is the template, the rest the URI.
 
-use mcp_proto::{UriTemplate, Variables};
+use mcp_proto::uri_template::{UriTemplate, Variables};
 
 use super::pieces::line;
 

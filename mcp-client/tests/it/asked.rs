@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_proto::input::{CreateMessageResult, ElicitResult, Root};
 use mcp_proto::{
-    CallToolResult, Context, CreateMessage, CreateMessageResult, ElicitForm, ElicitResult,
-    ElicitUrl, Era, Field, Root, Server, TasksConfig, Tool,
+    CallToolResult, Context, CreateMessage, ElicitForm, ElicitUrl, Era, Field, Server, TasksConfig,
+    Tool,
 };
 use mcp_proto_client::{Client, ClientConfig, ClientError, Elicitation, ElicitationKind, Started};
 use serde_json::{Map, Value, json};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_proto::{CacheHint, Change, ElicitResult, Era, Resource, ResourceContents, Server};
+use mcp_proto::input::ElicitResult;
+use mcp_proto::{CacheHint, Change, Era, Resource, ResourceContents, Server};
 use mcp_proto_client::{Client, ClientConfig, Interest};
 use serde_json::{Map, Value, json};
 

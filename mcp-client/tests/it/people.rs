@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_proto::{CallToolResult, Context, ElicitForm, ElicitResult, Era, Field, Server, Tool};
+use mcp_proto::input::ElicitResult;
+use mcp_proto::{CallToolResult, Context, ElicitForm, Era, Field, Server, Tool};
 use mcp_proto_client::{CallOptions, Client, ClientConfig, ClientError};
 use serde_json::{Map, json};
 

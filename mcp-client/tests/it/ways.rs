@@ -264,7 +264,7 @@ async fn nothing_that_a_server_names_is_fetched() {
         })),
     })
     .await;
-    let asked = config().with_elicitation(async |_| mcp_proto::ElicitResult::decline());
+    let asked = config().with_elicitation(async |_| mcp_proto::input::ElicitResult::decline());
     let client = Client::http(&fake.url(), asked).await.unwrap();
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
     client.read_resource("x:1").await.unwrap();

@@ -1,9 +1,10 @@
 //! Asking the client: each handler is written once and serves both eras. `?` returns from it until the answer has
 //! arrived.
 
+use mcp_proto::input::Choice;
 use mcp_proto::{
-    Choice, Context, CreateMessage, ElicitForm, Field, Interrupt, Prompt, Questions, ServerBuilder,
-    Tool, ToolError,
+    Context, CreateMessage, ElicitForm, Field, Interrupt, Prompt, Questions, ServerBuilder, Tool,
+    ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,9 +5,8 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
 use mcp_proto::http::{HttpConfig, listen};
-use mcp_proto::{
-    Change, Context, Keys, MemorySessions, Server, SessionStore, StreamableHttpService,
-};
+use mcp_proto::session::{MemorySessions, SessionStore};
+use mcp_proto::{Change, Context, Keys, Server, StreamableHttpService};
 
 use super::{App, everything, runtime};
 

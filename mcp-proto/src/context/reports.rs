@@ -17,8 +17,8 @@ impl Context {
     ///
     /// `progress` must grow with every report; a report in which it does not is dropped. `total` is its final value, if
     /// known. `message` is sent to clients of 2025-03-26 and later. Waits while
-    /// [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages wait for the client. A client that has disconnected is not
-    /// an error, since the call is about to be dropped.
+    /// [`OUTBOX_CAPACITY`](crate::outbox::OUTBOX_CAPACITY) messages wait for the client. A client that has disconnected
+    /// is not an error, since the call is about to be dropped.
     pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(state) = &self.progress else {
             return;

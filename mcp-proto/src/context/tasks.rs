@@ -42,8 +42,8 @@ impl Context {
     }
 
     /// Sets the task's status in a sentence for people (`statusMessage`), and notifies its listeners. The last one is
-    /// kept when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task,
-    /// nothing happens.
+    /// kept when the task completes. At most [`MAX_TASK_STATUS`](crate::task::MAX_TASK_STATUS) characters; without a
+    /// task, nothing happens.
     pub fn task_status(&self, message: impl Into<String>) {
         if let TaskMode::Running(entry) = &self.task {
             entry.say(message.into());

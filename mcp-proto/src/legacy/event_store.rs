@@ -14,8 +14,8 @@ use futures_util::stream::BoxStream;
 
 use crate::legacy::session::SessionId;
 
-/// Logs of sessions, in addition to a [`SessionStore`](crate::SessionStore) that several processes share. With it any
-/// of them serves any session completely
+/// Logs of sessions, in addition to a [`SessionStore`](crate::session::SessionStore) that several processes share. With
+/// it any of them serves any session completely
 /// ([`StreamableHttpService::with_stores`](crate::StreamableHttpService::with_stores)).
 ///
 /// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits

@@ -42,8 +42,8 @@ pub struct Session {
     pub protocol_version: ProtocolVersion,
     /// The client's name and version, as it reports them.
     pub client_info: Arc<Implementation>,
-    /// What the client can do. Together with `client_info` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as
-    /// JSON, if a handshake created the session.
+    /// What the client can do. Together with `client_info` at most
+    /// [`MAX_CLIENT_BYTES`](crate::session::MAX_CLIENT_BYTES) as JSON, if a handshake created the session.
     pub client_capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller that opened it; no other caller may use it.
     pub principal: Option<String>,
@@ -54,7 +54,7 @@ pub struct Session {
     /// The least severe level of log messages that the client wants, once it has set one.
     #[serde(default)]
     pub log_level: Option<LogLevel>,
-    /// The resources that the client subscribes to, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS).
+    /// The resources that the client subscribes to, at most [`MAX_SUBSCRIPTIONS`](crate::lifecycle::MAX_SUBSCRIPTIONS).
     #[serde(default)]
     pub subscriptions: BTreeSet<String>,
 }

@@ -4,7 +4,7 @@ use super::Server;
 use super::build_error::BuildError;
 use super::builder::ServerBuilder;
 use super::offered::Offered;
-use crate::app;
+use crate::apps;
 use crate::change::Change;
 use crate::completion::Reference;
 
@@ -121,10 +121,10 @@ impl Server {
         }
         offered.settle(self.0.tasks.is_some())?;
         let declared = &self.0.capabilities.extensions;
-        if offered.uses_apps() && !declared.contains_key(app::UI_EXTENSION) {
+        if offered.uses_apps() && !declared.contains_key(apps::UI_EXTENSION) {
             return Err(BuildError::Server(format!(
                 "pages of MCP Apps can only be added where ServerBuilder::extension has declared {}",
-                app::UI_EXTENSION
+                apps::UI_EXTENSION
             )));
         }
         offered.derive_needs(&before);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use mcp_proto::apps::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 use mcp_proto::{
     BuildError, CallToolResult, Context, Era, RequestError, Resource, ResourceContents, Server,
-    ServerBuilder, Tool, UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility,
+    ServerBuilder, Tool,
 };
 use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};

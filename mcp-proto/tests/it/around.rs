@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
 
 use futures_util::future::BoxFuture;
+use mcp_proto::scopes::Guarded;
 use mcp_proto::service::{Call, Next, Outcome, from_fn};
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
-    CallToolResult, Context, GetPromptResult, Guarded, Prompt, RequestError, Resource,
-    ResourceContents, Server, ServerBuilder, StreamableHttpService, Tool, ToolError, Update,
+    CallToolResult, Context, GetPromptResult, Prompt, RequestError, Resource, ResourceContents,
+    Server, ServerBuilder, StreamableHttpService, Tool, ToolError, Update,
 };
 use serde_json::{Map, Value, json};
 use tower_layer::Layer;

@@ -308,7 +308,8 @@ struct Bytes {
 
 #[test]
 fn a_type_that_is_no_form_is_told_by_its_member() {
-    let problem = |form: Result<ElicitForm, mcp_proto::SchemaError>| form.unwrap_err().to_string();
+    let problem =
+        |form: Result<ElicitForm, mcp_proto::schema::SchemaError>| form.unwrap_err().to_string();
     let no_field = "is not a text, number, boolean or enumeration without data";
     assert_eq!(problem(ElicitForm::of::<Deep>("x")), format!("the member \"inner\" {no_field}"));
     assert_eq!(problem(ElicitForm::of::<Bytes>("x")), format!("the member \"bytes\" {no_field}"));

@@ -1,6 +1,7 @@
 //! Forms as they are sent, by revision, and what counts as an answer to them.
 
-use mcp_proto::{Choice, ElicitForm, Field};
+use mcp_proto::input::Choice;
+use mcp_proto::{ElicitForm, Field};
 use serde_json::{Value, json};
 
 use crate::asking_common::{answered, asked};

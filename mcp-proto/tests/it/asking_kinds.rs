@@ -1,9 +1,12 @@
 //! URLs, sampling and roots as they are sent, by revision, and what counts as an answer to them; what nobody is asked.
 
+use mcp_proto::input::{
+    MAX_QUESTIONS, ModelHint, ModelPreferences, SamplingContent, SamplingMessage, SamplingTool,
+    ToolChoice,
+};
 use mcp_proto::{
-    Context, CreateMessage, ElicitForm, ElicitUrl, Field, Interrupt, MAX_QUESTIONS, ModelHint,
-    ModelPreferences, ProtocolVersion, Questions, Role, SamplingContent, SamplingMessage,
-    SamplingTool, ToolChoice,
+    Context, CreateMessage, ElicitForm, ElicitUrl, Field, Interrupt, ProtocolVersion, Questions,
+    Role,
 };
 use serde_json::{Map, Value, json};
 

@@ -8,9 +8,11 @@ use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::{EventReader, HttpConfig, ResponseBody};
 use mcp_proto::jsonrpc::Request;
+use mcp_proto::outbox::Outbox;
+use mcp_proto::session::{MemorySessions, SessionStore};
 use mcp_proto::{
-    Context, ElicitForm, Field, InputConfig, Json, MemorySessions, Outbox, ProtocolVersion,
-    Questions, Server, SessionStore, StreamableHttpService, Tool, ToolError,
+    Context, ElicitForm, Field, InputConfig, Json, ProtocolVersion, Questions, Server,
+    StreamableHttpService, Tool, ToolError,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_proto::input::SamplingTool;
 use mcp_proto::{
     Completion, Context, CreateMessage, ElicitUrl, Interrupt, Page, Questions, Resource,
-    SamplingTool, StreamableHttpService,
+    StreamableHttpService,
 };
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};

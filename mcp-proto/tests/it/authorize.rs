@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use mcp_proto::http::HttpConfig;
 use mcp_proto::http::authorize::{Authorization, BearerTokens, ProtectedResource};
+use mcp_proto::scopes::{Guarded, Wanted};
 use mcp_proto::{
-    CallToolResult, Guarded, OperationError, Scopes, Server, StreamableHttpService, Tool,
-    ToolAnnotations, Wanted,
+    CallToolResult, OperationError, Scopes, Server, StreamableHttpService, Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Access tokens that are JSON Web Tokens: which are taken, and what is said of those that are not.
 
 use mcp_proto::http::authorize::jwt::{IssuerKeys, SigningAlgorithm};
-use mcp_proto::{CallToolResult, Context, Guarded, Principal, Scopes, Server, Tool, ToolError};
+use mcp_proto::scopes::Guarded;
+use mcp_proto::{CallToolResult, Context, Principal, Scopes, Server, Tool, ToolError};
 use serde_json::{Map, Value, json};
 
 use crate::authorize_common::{

@@ -9,9 +9,10 @@ use futures_util::stream;
 use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
+use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::Bound;
 use mcp_proto::http::{HttpConfig, Peer, Proxies};
-use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
+use mcp_proto::session::{MemorySessions, MemorySessionsConfig};
 use serde_json::json;
 
 use crate::common::{

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mcp_proto::completion::MAX_COMPLETIONS;
 use mcp_proto::{
-    BuildError, Completion, CompletionRequest, Context, Era, GetPromptResult, MAX_COMPLETIONS,
-    Prompt, PromptArgument, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server,
+    BuildError, Completion, CompletionRequest, Context, Era, GetPromptResult, Prompt,
+    PromptArgument, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server,
     ServerBuilder,
 };
 use schemars::JsonSchema;

@@ -1,8 +1,9 @@
 //! Content of every kind in every revision: clients whose kinds are a closed list are told by those they know.
 
+use mcp_proto::content::MediaContent;
 use mcp_proto::{
-    Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, MediaContent, Prompt,
-    PromptMessage, ProtocolVersion, Resource, ResourceContents, Role, Server, Tool,
+    Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, Prompt, PromptMessage,
+    ProtocolVersion, Resource, ResourceContents, Role, Server, Tool,
 };
 use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Map, Value, json};

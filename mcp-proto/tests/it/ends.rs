@@ -8,10 +8,10 @@ use futures_util::future::{BoxFuture, pending};
 use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    Change, MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError,
-    StreamableHttpService,
+use mcp_proto::session::{
+    MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError,
 };
+use mcp_proto::{Change, StreamableHttpService};
 use serde_json::json;
 use tokio::sync::Semaphore;
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_proto::scopes::Guarded;
 use mcp_proto::{
-    BuildError, Context, Guarded, RequestError, Scopes, Server, ServerBuilder,
-    StreamableHttpService,
+    BuildError, Context, RequestError, Scopes, Server, ServerBuilder, StreamableHttpService,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -3,6 +3,7 @@
 mod modern;
 mod pipes;
 mod sessions;
+mod tools;
 mod writing;
 
 use std::time::Duration;

@@ -13,10 +13,10 @@ use http::{Method, Request};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    Change, FileSessions, FileSessionsError, MemorySessionsConfig, Principal, Server, SessionId,
-    SessionStore, StreamableHttpService,
+use mcp_proto::session::{
+    FileSessions, FileSessionsError, MemorySessionsConfig, SessionId, SessionStore,
 };
+use mcp_proto::{Change, Principal, Server, StreamableHttpService};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;

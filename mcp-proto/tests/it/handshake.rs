@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
+use mcp_proto::lifecycle::Implementation;
+use mcp_proto::session::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
 use mcp_proto::stdio::{StdioConfig, serve};
-use mcp_proto::{
-    CallToolResult, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, Server,
-    StreamableHttpService, Tool,
-};
+use mcp_proto::{CallToolResult, Server, StreamableHttpService, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, call, open_session, request, server, service, with_meta};

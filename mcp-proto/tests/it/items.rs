@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use mcp_proto::apps::UiResource;
 use mcp_proto::{
     Completion, CompletionRequest, ContentBlock, Context, GetPromptResult, Json, Page, PageRequest,
     Prompt, PromptMessage, ReadResourceResult, RequestError, Resource, ResourceContents,
-    ResourceTemplate, ResourceUri, Server, ToolError, UiResource,
+    ResourceTemplate, ResourceUri, Server, ToolError,
 };
 use mcp_proto_client::ClientError;
 use schemars::JsonSchema;

@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mcp_proto::{CallToolResult, Context, Local, LocalError, Server, Tool, ToolError};
+use mcp_proto::error::LocalError;
+use mcp_proto::{CallToolResult, Context, Local, Server, Tool, ToolError};
 use serde_json::{Map, Value, json};
 
 use crate::common::{Probe, call, every_client, probe};

@@ -1,10 +1,11 @@
 //! What tools give back, against their own schemas and in each era; content of every kind.
 
 use http::StatusCode;
+use mcp_proto::content::IconTheme;
 use mcp_proto::json::escaped;
 use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{
-    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Json, PreparedJson, Resource,
+    Annotations, CallToolResult, ContentBlock, Icon, Json, PreparedJson, Resource,
     ResourceContents, Server, StreamableHttpService, Tool, ToolAnnotations, ToolError,
 };
 use schemars::JsonSchema;

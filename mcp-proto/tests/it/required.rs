@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use mcp_proto::input::{SamplingContent, SamplingMessage, SamplingTool, ToolChoice};
 use mcp_proto::jsonrpc::{ErrorObject, Notification};
 use mcp_proto::{
     CallToolResult, ContentBlock, Context, CreateMessage, ElicitUrl, Era, GetPromptResult,
-    Interrupt, Prompt, ProtocolVersion, Role, SamplingContent, SamplingMessage, SamplingTool,
-    Server, Tool, ToolChoice, ToolError,
+    Interrupt, Prompt, ProtocolVersion, Role, Server, Tool, ToolError,
 };
 use mcp_proto_client::{Client, ClientConfig, ClientError};
 use serde_json::{Map, Value, json};

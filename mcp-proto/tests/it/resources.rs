@@ -1,9 +1,10 @@
 //! Resources: listed with all that is known of them, read by URI and by template, not found in the words of each era.
 
+use mcp_proto::uri_template::Variables;
 use mcp_proto::{
     Annotations, BuildError, CompletionRequest, Context, Era, Icon, PageRequest,
     ReadResourceResult, RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri,
-    Role, Server, ServerBuilder, Variables,
+    Role, Server, ServerBuilder,
 };
 use serde_json::{Map, Value, json};
 

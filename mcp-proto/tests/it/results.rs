@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    Change, Context, Finding, Icon, NewTaskRecord, SessionId, StreamFate, StreamWrite, Tool,
-};
+use mcp_proto::schema::Finding;
+use mcp_proto::session::{SessionId, StreamFate, StreamWrite};
+use mcp_proto::task::NewTaskRecord;
+use mcp_proto::{Change, Context, Icon, Tool};
 use serde_json::json;
 
 use crate::common::{Raw, messages, open_session, request, say, service, with_meta};

@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use http::Method;
 use mcp_proto::http::{HttpConfig, ServeConfig};
-use mcp_proto::{
-    CallToolResult, Change, Context, MemorySessions, Principal, Server, SessionStore,
-    StreamableHttpService, Tool,
-};
+use mcp_proto::session::{MemorySessions, SessionStore};
+use mcp_proto::{CallToolResult, Change, Context, Principal, Server, StreamableHttpService, Tool};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 

@@ -6,10 +6,8 @@ use std::time::Duration;
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    CallToolResult, Change, Context, MemorySessions, MemorySessionsConfig, Principal, SessionStore,
-    StreamableHttpService, Tool,
-};
+use mcp_proto::session::{MemorySessions, MemorySessionsConfig, SessionStore};
+use mcp_proto::{CallToolResult, Change, Context, Principal, StreamableHttpService, Tool};
 use serde_json::json;
 
 use crate::common::{Raw, builder, call, open_session, probe, request, say, server, service};

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use http::Method;
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    EventStore, MemorySessions, Principal, Server, SessionStore, StreamableHttpService,
-};
+use mcp_proto::session::{EventStore, MemorySessions, SessionStore};
+use mcp_proto::{Principal, Server, StreamableHttpService};
 use serde_json::{Value, json};
 
 use crate::asking_common::{asker, greet};

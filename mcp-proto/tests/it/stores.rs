@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{
-    Change, MemorySessions, Resource, ResourceContents, Server, Session, SessionChange, SessionId,
-    SessionStore, SessionStoreError, StreamableHttpService,
+use mcp_proto::session::{
+    MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError,
 };
+use mcp_proto::{Change, Resource, ResourceContents, Server, StreamableHttpService};
 use serde_json::json;
 use tokio::sync::oneshot;
 

@@ -8,10 +8,10 @@ use futures_util::future::BoxFuture;
 use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::{HttpConfig, ResponseBody};
-use mcp_proto::{
-    Change, MemorySessions, RequestError, Server, Session, SessionChange, SessionId, SessionStore,
-    SessionStoreError, StreamableHttpService,
+use mcp_proto::session::{
+    MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError,
 };
+use mcp_proto::{Change, RequestError, Server, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 

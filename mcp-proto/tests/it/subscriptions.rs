@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_proto::jsonrpc::Request;
+use mcp_proto::outbox::{Outbox, OutboxReader, Outgoing};
 use mcp_proto::{
-    Change, Context, Outbox, OutboxReader, Outgoing, Principal, RequestError, Resource,
-    ResourceContents, ResourceTemplate, ResourceUpdate, Server, ServerBuilder,
-    StreamableHttpService,
+    Change, Context, Principal, RequestError, Resource, ResourceContents, ResourceTemplate,
+    ResourceUpdate, Server, ServerBuilder, StreamableHttpService,
 };
 use serde_json::{Map, Value, json};
 

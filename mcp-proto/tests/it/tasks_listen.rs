@@ -47,7 +47,7 @@ async fn a_listener_hears_what_its_tasks_are_and_become() {
     events.expect("more").await;
     let more = stream.next().await;
     let cut = more["params"]["statusMessage"].as_str().unwrap();
-    assert_eq!(cut.len(), mcp_proto::MAX_TASK_STATUS);
+    assert_eq!(cut.len(), mcp_proto::task::MAX_TASK_STATUS);
     probe.gate.notify_one();
     let done = stream.next().await;
     assert!(done.get("id").is_none(), "{done}");

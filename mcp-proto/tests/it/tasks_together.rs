@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{Keys, MemorySessions, Server, SessionStore, StreamableHttpService, TasksConfig};
+use mcp_proto::session::{MemorySessions, SessionStore};
+use mcp_proto::{Keys, Server, StreamableHttpService, TasksConfig};
 use serde_json::{Value, json};
 
 use crate::common::{Events, Probe, probe};

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::ResponseBody;
+use mcp_proto::scopes::{Guarded, Wanted};
 use mcp_proto::{
-    BuildError, CallToolResult, Context, GetPromptResult, Guarded, Prompt, RequestError, Resource,
+    BuildError, CallToolResult, Context, GetPromptResult, Prompt, RequestError, Resource,
     ResourceContents, ResourceTemplate, ResourceUri, Scopes, Server, StreamableHttpService, Tool,
-    ToolAnnotations, Update, Wanted,
+    ToolAnnotations, Update,
 };
 use serde_json::{Map, Value, json};
 

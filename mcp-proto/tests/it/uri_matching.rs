@@ -1,6 +1,6 @@
 //! Matching URIs against templates: the reverse of expansion, its rules, its bounds.
 
-use mcp_proto::{UriTemplate, Variables};
+use mcp_proto::uri_template::{UriTemplate, Variables};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! URI templates: the tables of RFC 6570, and what is no template.
 
-use mcp_proto::{UriTemplate, Variables};
+use mcp_proto::uri_template::{UriTemplate, Variables};
 
 fn template(text: &str) -> UriTemplate {
     UriTemplate::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))

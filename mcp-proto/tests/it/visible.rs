@@ -2,11 +2,12 @@
 //! in both eras.
 
 use http::Method;
+use mcp_proto::scopes::Wanted;
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
     CallToolResult, Completion, CompletionRequest, Context, GetPromptResult, Principal, Prompt,
     RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
-    StreamableHttpService, Tool, Wanted,
+    StreamableHttpService, Tool,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};

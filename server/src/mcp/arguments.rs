@@ -2,7 +2,8 @@
 
 mod command;
 
-use mcp_proto::{Finding, ToolError};
+use mcp_proto::ToolError;
+use mcp_proto::schema::Finding;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use universe_core::{Findings, nearest};

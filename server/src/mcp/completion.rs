@@ -1,8 +1,7 @@
 //! Completion of the ids of universes and entities, by the beginning of an id or a name.
 
-use mcp_proto::{
-    Completion, CompletionRequest, Context, MAX_COMPLETIONS, RequestError, ServerBuilder,
-};
+use mcp_proto::completion::MAX_COMPLETIONS;
+use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
 use universe_core::Family;
 
 use super::{address, prompts, scopes};

@@ -5,7 +5,8 @@
 //! service that such a caller's handlers get sees only the caller's universes, and a mistake in judging finds nothing
 //! either.
 
-use mcp_proto::{Context, Scopes, ServerBuilder, Wanted};
+use mcp_proto::scopes::Wanted;
+use mcp_proto::{Context, Scopes, ServerBuilder};
 use serde_json::{Map, Value};
 
 use super::address::{self, Address};

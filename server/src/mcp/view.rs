@@ -4,7 +4,8 @@
 //! module or a picture for each frame would be larger and slower. `server/page/build.mjs` puts the orbits of the live
 //! page into it, and the digests of its script and style into its policy.
 
-use mcp_proto::{ServerBuilder, UiResource};
+use mcp_proto::ServerBuilder;
+use mcp_proto::apps::UiResource;
 
 use crate::commands::CommandService;
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_proto::{FileSessions, SessionStore};
+use mcp_proto::session::{FileSessions, SessionStore};
 use service_host::run_blocking;
 
 use crate::config::{Arguments, StoreKind};

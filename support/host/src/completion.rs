@@ -1,6 +1,7 @@
 //! Completion of names.
 
-use mcp_proto::{Completion, MAX_COMPLETIONS};
+use mcp_proto::Completion;
+use mcp_proto::completion::MAX_COMPLETIONS;
 
 /// The names that begin with the typed text, then those that contain it, each in their order. Case does not matter.
 pub fn completion<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Completion {

@@ -37,7 +37,7 @@ const CRATES: [(&str, &[&str]); 14] = [
 ];
 
 /// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.
-const LAYERS: [&[&str]; 13] = [
+const LAYERS: [&[&str]; 14] = [
     &["budget"],
     &[
         "accept",
@@ -58,10 +58,11 @@ const LAYERS: [&[&str]; 13] = [
     &["context"],
     &["handler", "registry", "service"],
     &["completion", "prompt", "resource", "tool"],
-    &["app", "local", "state"],
+    &["apps", "local", "state"],
     &["server"],
     &["http", "layers", "stdio"],
     &["guide", "legacy"],
+    &["error", "session"],
 ];
 
 /// The older revisions (`legacy`), and the modules of lower layers that may still name that module.

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use data_encoding::{BASE64, HEXLOWER};
+use mcp_proto::scopes::Guarded;
 use mcp_proto::{
-    CacheHint, Change, Era, Guarded, Page, PageRequest, Resource, ResourceContents,
-    ResourceTemplate, ResourceUri, Scopes, Server, ServerBuilder, StreamableHttpService,
+    CacheHint, Change, Era, Page, PageRequest, Resource, ResourceContents, ResourceTemplate,
+    ResourceUri, Scopes, Server, ServerBuilder, StreamableHttpService,
 };
 use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use serde_json::{Value, json};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use mcp_proto::budget::Bound;
 use mcp_proto::http::{HttpConfig, serve};
-use mcp_proto::{
-    CallToolResult, Change, Context, MemorySessions, MemorySessionsConfig, Server,
-    StreamableHttpService, Tool, ToolError,
-};
+use mcp_proto::session::{MemorySessions, MemorySessionsConfig};
+use mcp_proto::{CallToolResult, Change, Context, Server, StreamableHttpService, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

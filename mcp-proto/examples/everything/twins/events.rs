@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
-use mcp_proto::{
+use mcp_proto::session::{
     EventStore, EventStoreError, SessionId, StreamEvent, StreamFate, StreamWrite, Tailed,
 };
 use tokio::sync::watch;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, BoxStream, StreamExt as _};
-use mcp_proto::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
+use mcp_proto::task::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 

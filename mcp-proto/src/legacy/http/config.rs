@@ -33,8 +33,8 @@ pub struct LegacyConfig {
     pub kept_streams: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_kept_streams_per_session: usize,
-    /// How long a stream is kept after the end of its calls, in the [`EventStore`](crate::EventStore) too. 5 minutes by
-    /// default.
+    /// How long a stream is kept after the end of its calls, in the [`EventStore`](crate::session::EventStore) too. 5
+    /// minutes by default.
     pub keep_ended_streams: Duration,
     /// How long a GET stream continues to listen after it has lost its connection. It then counts among the kept
     /// streams, not among the listeners of the server. 1 minute by default.

@@ -3,7 +3,7 @@
 use std::future::ready;
 
 use super::{BuildError, ServerBuilder};
-use crate::app::UiResource;
+use crate::apps::UiResource;
 use crate::handler::{Handler, NoArguments, Takes};
 use crate::resource::{IntoResource, reader};
 

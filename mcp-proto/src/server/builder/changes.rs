@@ -14,9 +14,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// added and to any URI that matches a template, without a call of the handler that reads it. If callers may not
     /// read everything, [`ServerBuilder::on_subscribe`] decides.
     ///
-    /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS),
-    /// and their updates are sent on its GET stream. A stream in another process notices a new subscription through the
-    /// session store within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
+    /// In the legacy era a session keeps its subscriptions, at most
+    /// [`MAX_SUBSCRIPTIONS`](crate::lifecycle::MAX_SUBSCRIPTIONS), and their updates are sent on its GET stream. A
+    /// stream in another process notices a new subscription through the session store within
+    /// [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     pub fn subscriptions(mut self) -> Self {
         self.kind.subscriptions = true;
         self

@@ -27,8 +27,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     ///
     /// Params that do not match the handler's type get −32602 with the place of the error. `_meta` is not part of the
     /// params: it is in [`Context::meta`]. The result must be a JSON object; a `_meta` in it becomes the result's
-    /// `_meta`. Scopes are required by [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
-    /// It finds the [`Server`](crate::Server) itself by [`Context::extension`].
+    /// `_meta`. Scopes are required by [`Guarded::Method`](crate::scopes::Guarded::Method). The handler cannot ask the
+    /// client. It finds the [`Server`](crate::Server) itself by [`Context::extension`].
     ///
     /// ```
     /// use mcp_proto::jsonrpc::Request;

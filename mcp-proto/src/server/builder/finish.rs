@@ -9,7 +9,7 @@ use super::super::changes::Changes;
 use super::super::rounds::config::Rounds;
 use super::super::{Inner, Server, wire};
 use super::{BuildError, NewServer, Offered, ServerBuilder};
-use crate::app;
+use crate::apps;
 use crate::budget::processors;
 use crate::content;
 use crate::jsonrpc::{ErrorObject, Payload};
@@ -35,7 +35,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         offered.settle(new.tasks.is_some())?;
         offered.check_needs()?;
         if offered.uses_apps() {
-            let settings = new.extensions.entry(app::UI_EXTENSION);
+            let settings = new.extensions.entry(apps::UI_EXTENSION);
             settings.or_insert_with(|| Settings::new().into());
         }
         let capabilities = new.capabilities(&offered);

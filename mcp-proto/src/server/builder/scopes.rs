@@ -48,7 +48,8 @@ impl<S> ServerBuilder<S> {
     /// [`Server::notify`](crate::Server::notify) makes clients list again.
     ///
     /// ```
-    /// use mcp_proto::{CallToolResult, Server, Tool, Wanted};
+    /// use mcp_proto::scopes::Wanted;
+    /// use mcp_proto::{CallToolResult, Server, Tool};
     /// use serde_json::json;
     ///
     /// let reset = Tool::new("reset", "Starts again.").with_input_schema(json!({"type": "object"}));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Offered;
-use crate::app;
+use crate::apps;
 use crate::completion::Reference;
 use crate::lifecycle::is_meta_key;
 use crate::scopes::Guarded;
@@ -21,11 +21,11 @@ impl Offered {
 
     /// Whether there are pages of MCP Apps, or tools that name one.
     pub(in crate::server) fn uses_apps(&self) -> bool {
-        let is_page = |mime: &Option<String>| mime.as_deref() == Some(app::UI_MIME_TYPE);
+        let is_page = |mime: &Option<String>| mime.as_deref() == Some(apps::UI_MIME_TYPE);
         let mut templates = self.resources.templates();
         self.resources.list().any(|one| is_page(&one.mime_type))
             || templates.any(|one| is_page(&one.mime_type))
-            || self.tools.all().any(|tool| app::ui_of(tool).is_some())
+            || self.tools.all().any(|tool| apps::ui_of(tool).is_some())
     }
 
     /// Checks that scopes are set only for items that exist.
@@ -88,7 +88,7 @@ impl Offered {
     fn check_apps(&self) -> Result<(), BuildError> {
         let is_there = |uri: &str| self.resources.knows(uri);
         self.tools.all().try_for_each(|tool| {
-            app::check_tool(tool, self.resources.list(), is_there)
+            apps::check_tool(tool, self.resources.list(), is_there)
                 .map_err(|problem| BuildError::tool(&tool.name, problem))
         })
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use mcp_proto::{
+use mcp_proto::session::{
     EventStore, EventStoreError, SessionId, StreamEvent, StreamFate, StreamWrite, Tailed,
 };
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use mcp_proto::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+use mcp_proto::session::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 
 use crate::store::clients::sessions::{SessionError, Sessions};
 

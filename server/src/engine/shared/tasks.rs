@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use mcp_proto::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
+use mcp_proto::task::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 
 use crate::store::clients::tasks::{Found, TaskError, Tasks};
 

@@ -1,6 +1,7 @@
 //! The extra tools for whole universes: listing, creating, renaming and deleting them, and their history.
 
-use mcp_proto::{CallToolResult, Context, ElicitAction, ElicitForm, Field, Tool, ToolError};
+use mcp_proto::input::ElicitAction;
+use mcp_proto::{CallToolResult, Context, ElicitForm, Field, Tool, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use universe_core::generate::{MAX_SYSTEMS, Preset, Scale, Style};

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use bytes::Bytes;
-use mcp_proto::MAX_SUBSCRIPTIONS;
+use mcp_proto::lifecycle::MAX_SUBSCRIPTIONS;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::http::{HttpConfig, ServeConfig, listen, serve};
+use mcp_proto::session::{MemorySessions, SessionStore};
 use mcp_proto::{
-    CallToolResult, Context, ElicitForm, Field, MemorySessions, SessionStore,
-    StreamableHttpService, TaskSupport, TasksConfig, Tool, ToolError,
+    CallToolResult, Context, ElicitForm, Field, StreamableHttpService, TaskSupport, TasksConfig,
+    Tool, ToolError,
 };
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};

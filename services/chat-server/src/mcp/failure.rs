@@ -2,7 +2,8 @@
 
 use std::future::Future;
 
-use mcp_proto::{Finding, RequestError, ToolError};
+use mcp_proto::schema::Finding;
+use mcp_proto::{RequestError, ToolError};
 use serde_json::Value;
 
 use super::REQUEST_TIMEOUT;

@@ -1,7 +1,7 @@
 //! The addresses of chats and attachments.
 
 use chat_server::view::uri::{ATTACHMENT, Listening, MESSAGES, attachment, messages};
-use mcp_proto::UriTemplate;
+use mcp_proto::uri_template::UriTemplate;
 use proptest::prelude::*;
 
 proptest! {

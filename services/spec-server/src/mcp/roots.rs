@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use mcp_proto::{Context, Interrupt, Root};
+use mcp_proto::input::Root;
+use mcp_proto::{Context, Interrupt};
 use percent_encoding::percent_decode_str;
 
 use super::failure::{Failure, NO_PROJECT};

@@ -16,7 +16,8 @@ mod ways;
 
 use std::collections::HashMap;
 
-use mcp_proto::{Finding, Json, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use mcp_proto::schema::Finding;
+use mcp_proto::{Json, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,6 +1,7 @@
 //! `preview_change`, and the tools that write: `new_change`, `write_artifact`, `archive_change`, `complete_task`.
 
-use mcp_proto::{Context, ElicitAction, ElicitForm, Field, Json, ToolError};
+use mcp_proto::input::ElicitAction;
+use mcp_proto::{Context, ElicitForm, Field, Json, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Places and pictures as resources, and completion of names.
 
-use mcp_proto::{Era, MAX_COMPLETIONS};
+use mcp_proto::Era;
+use mcp_proto::completion::MAX_COMPLETIONS;
 use mcp_proto_client::{Client, ClientError};
 use serde_json::{Value, json};
 
