@@ -21,3 +21,4 @@ pub(crate) use exchange::{QUIET, Watched, is_like_a_message};
 pub(crate) use http::{Raw, request};
 pub(crate) use log::{Line, Log, Logged, Talk};
 pub use revision::Revision;
+pub(crate) use stdio::NOT_WRITTEN;

@@ -163,6 +163,17 @@ pub(super) fn good(bench: &mut Bench) -> Result<Raw, Unserved> {
     Ok(bench.framed(&message))
 }
 
+/// Another session or program; or why there is none, which says nothing of what it would have been asked.
+pub(super) async fn another(bench: &Bench) -> Result<Bench, Verdict> {
+    let mut fresh = bench.fresh().await;
+    if fresh.greeting.result().is_some() {
+        return Ok(fresh);
+    }
+    fresh.end().await;
+    let outcome = fresh.greeting.outcome();
+    Err(Verdict::Unclear(format!("another session could not be opened: {outcome}")))
+}
+
 /// It holds, or it does not for what was seen.
 pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
     if holds { Verdict::Holds } else { finding(seen, exchange) }

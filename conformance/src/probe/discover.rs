@@ -64,8 +64,13 @@ pub(crate) async fn newest(
     Ok(None)
 }
 
-/// Whether one of these was answered with anything. The reason for a failed connection already names the place.
+/// Whether one of these was answered with anything but the wish for a login. The reason for a failed connection already
+/// names the place.
 fn reached(endpoint: &Endpoint, greetings: Vec<Exchange>) -> Result<(), TargetError> {
+    if greetings.iter().all(|it| it.status == Some(401)) {
+        let why = "every request gets status 401; give a token with --token-env";
+        return Err(TargetError::Unreachable { source: why.into(), target: endpoint.to_string() });
+    }
     if greetings.iter().any(|it| it.status.is_some() || !it.received.is_empty()) {
         return Ok(());
     }

@@ -27,6 +27,9 @@ const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
 const STRAY: Duration = Duration::from_millis(300);
 /// How many lines may wait to be read.
 const MAX_LINES: usize = 1_000;
+/// Why there is no answer, if the request did not reach the program.
+pub(crate) const NOT_WRITTEN: &str =
+    "the line could not be written: the program has ended or does not read";
 
 /// A program that was started for one revision or one rule.
 #[derive(Debug)]
@@ -74,8 +77,7 @@ impl Process {
         let mut exchange =
             Exchange { sent: String::from_utf8_lossy(line).into_owned(), ..Exchange::default() };
         if !self.write(line, patience).await {
-            let what = "the line could not be written: the program has ended or does not read";
-            exchange.broken = Some(self.with_last_words(what).await);
+            exchange.broken = Some(self.with_last_words(NOT_WRITTEN).await);
             return exchange;
         }
         let mut end = Instant::now() + patience;
@@ -85,7 +87,7 @@ impl Process {
         let mut has_stray = false;
         loop {
             let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
-            let is_response = |it: &Value| it.get("method").is_none();
+            let is_response = Exchange::is_response;
             if exchange.is_acknowledged() {
                 return exchange;
             }

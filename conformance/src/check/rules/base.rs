@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if, plain, proven, settled};
+use super::super::rule::{Rule, Verdict, another, finding, holds_if, plain, proven, settled};
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, QUIET, Raw};
 
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Text that is not JSON is answered with error −32700 (on stdio it may be ignored), and the server keeps running",
         fix: "answer with code −32700 and without an id",
         scope: EVERYWHERE,
-        probe: |bench| parse_error(bench).boxed(),
+        probe: |bench| settled(parse_error(bench)).boxed(),
     },
     Rule {
         id: "base.unknown-members",
@@ -79,28 +79,28 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
 }
 
 /// Sends a body unchanged, in a separate session, since it may do harm.
-async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
-    let mut fresh = bench.fresh().await;
+async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> Result<(Bench, Exchange), Verdict> {
+    let mut fresh = another(bench).await?;
     let message = fresh.message_with(1, bench.plain(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
     // On stdio, such a line needs no answer.
     let patience = if bench.endpoint.is_http() { bench.patience } else { QUIET };
     let exchange = fresh.raw_within(raw, patience).await;
-    (fresh, exchange)
+    Ok((fresh, exchange))
 }
 
-async fn parse_error(bench: &mut Bench) -> Verdict {
-    let (mut fresh, exchange) = harm(bench, "{\"jsonrpc\": \"2.0\", ").await;
+async fn parse_error(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let (mut fresh, exchange) = harm(bench, "{\"jsonrpc\": \"2.0\", ").await?;
     let alive = fresh.is_alive().await;
     fresh.end().await;
-    match exchange.code() {
+    Ok(match exchange.code() {
         _ if !alive => proven("the server did not answer the next request", &exchange),
         // On stdio, something that was not requested may come before it.
         _ if is_parse_error(&exchange) => Verdict::Holds,
         // A line that is not a message needs no answer.
         None if exchange.status.is_none() => Verdict::Holds,
         _ => finding(exchange.outcome(), &exchange),
-    }
+    })
 }
 
 fn is_parse_error(exchange: &Exchange) -> bool {
@@ -131,7 +131,10 @@ async fn ping(bench: &mut Bench) -> Verdict {
 }
 
 pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
-    let (mut fresh, exchange) = harm(bench, body).await;
+    let (mut fresh, exchange) = match harm(bench, body).await {
+        Ok(harmed) => harmed,
+        Err(verdict) => return verdict,
+    };
     let alive =
         fresh.is_alive().await || bench.endpoint.is_http() && bench.fresh().await.is_alive().await;
     fresh.end().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, proven};
+use super::super::rule::{Rule, Scope, Transport, Verdict, another, finding, proven};
 use super::{LEGACY, MODERN, PRACTICE, SHOULD};
 use crate::probe::{Bench, Raw, Revision};
 
@@ -51,7 +51,14 @@ async fn fallback(bench: &mut Bench) -> Verdict {
     let greeting = fresh.greeting.clone();
     fresh.end().await;
     let seen = format!("initialize after server/discover: {}", greeting.outcome());
-    if agrees { Verdict::Holds } else { proven(seen, &greeting) }
+    if agrees {
+        return Verdict::Holds;
+    }
+    match another(bench).await {
+        Ok(mut other) => other.end().await,
+        Err(verdict) => return verdict,
+    }
+    proven(seen, &greeting)
 }
 
 async fn names_versions(bench: &mut Bench) -> Verdict {

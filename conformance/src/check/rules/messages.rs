@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::heard::{Heard, every, exchanges};
 use super::super::rule::{Rule, Scope, Verdict};
 use super::{EVERYWHERE, HTTP, MODERN, MUST, PRACTICE, SHOULD, STDIO};
-use crate::probe::{Bench, Exchange, QUIET, Revision, is_like_a_message};
+use crate::probe::{Bench, Exchange, NOT_WRITTEN, QUIET, Revision, is_like_a_message};
 use crate::schema::misfit;
 
 pub(super) const RULES: &[Rule] = &[
@@ -157,7 +157,16 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn answered(bench: &mut Bench) -> Verdict {
-    exchanges(bench, |log| log.unanswered.iter().map(|it| (it.outcome(), it)).collect())
+    // A program that can run only once at a time, since it has a port or a file, answers nothing in the second one.
+    let has_started = |it: &&Exchange| {
+        let is_first = it.sent.contains("\"method\":\"initialize\"");
+        let has_ended = it.broken.as_ref().is_some_and(|it| it.starts_with(NOT_WRITTEN));
+        it.status.is_some() || it.is_late || !is_first && !has_ended
+    };
+    exchanges(bench, |log| {
+        let unanswered = log.unanswered.iter().filter(has_started);
+        unanswered.map(|it| (it.outcome(), it)).collect()
+    })
 }
 
 async fn lasts(bench: &mut Bench) -> Verdict {
@@ -231,7 +240,9 @@ async fn valid_json(bench: &mut Bench) -> Verdict {
 
 async fn messages_only(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
-        let is_good = heard.message.is_object() || is_like_a_message(&heard.line.text);
+        // A log may be JSON, too.
+        let is_message = heard.is_response() || heard.message.get("method").is_some();
+        let is_good = is_message || is_like_a_message(&heard.line.text);
         let start: String = heard.line.text.chars().take(80).collect();
         (!is_good).then(|| format!("a line is not a message: {start}"))
     })

@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{
-    Rule, Scope, Verdict, are_counted, finding, good, holds_if, plain, proven, settled,
+    Rule, Scope, Verdict, another, are_counted, finding, good, holds_if, plain, proven, settled,
 };
 use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
 use crate::probe::{Bench, Exchange, Raw, Revision, handshake};
@@ -120,7 +120,14 @@ async fn unknown_version(bench: &mut Bench) -> Verdict {
         ),
         // The error in the specification's example.
         None if exchange.code() == Some(-32602) && lists_versions(&exchange) => Verdict::Holds,
-        None => finding(exchange.outcome(), &exchange),
+        None => {
+            // A server may not open another session at all.
+            match another(bench).await {
+                Ok(mut other) => other.end().await,
+                Err(verdict) => return verdict,
+            }
+            finding(exchange.outcome(), &exchange)
+        }
     }
 }
 

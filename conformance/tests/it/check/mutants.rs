@@ -171,7 +171,7 @@ fn base() -> Vec<Mutant> {
 fn sessions() -> Vec<Mutant> {
     vec![
         legacy("handshake.speaks", instead(|_| Some(Answer::new(404, Value::Null)))),
-        modern("handshake.speaks", instead(|_| Some(Answer::new(401, Value::Null)))),
+        modern("handshake.speaks", instead(|_| Some(Answer::new(404, Value::Null)))),
         legacy("handshake.speaks", instead(|_| Some(Answer::new(500, Value::Null)))),
         legacy(
             "handshake.unknown-version",

@@ -1,5 +1,7 @@
 //! Servers that answer oddly over HTTP: one cause is one finding, and what was not proved is not judged.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use http_body_util::BodyExt as _;
 use mcp_conformance::{BoxError, Check, CheckReport, Revision, Target, Verdict};
 use serde_json::{Value, json};
@@ -122,4 +124,52 @@ async fn a_busy_server_is_not_judged() {
         report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
     finds(&report, &[]);
     assert!(text(&report).contains("not judged tools.unknown (2025-11-25): status 503"));
+}
+
+/// @upstash/context7-mcp 4.1.1 declares nothing to subscribe to, and refuses subscriptions: its limit is none.
+#[tokio::test]
+async fn a_server_without_subscriptions_may_refuse_them_in_any_words() {
+    let declared = result("server/discover", |result| {
+        for name in ["tools", "prompts", "resources"] {
+            result["capabilities"][name] = json!({"listChanged": false, "subscribe": false});
+        }
+    });
+    let fault = declared.and(instead(|asked| {
+        asked.is_rpc("subscriptions/listen").then(|| refused(asked, 200, -32603))
+    }));
+    let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2026_07_28]);
+    finds(&report(check).await, &[]);
+}
+
+/// @supabase/mcp-server-supabase 0.13.0 asks its service for its tools, which is not reached here.
+#[tokio::test]
+async fn a_list_that_fails_is_not_one_that_is_missing() {
+    let fault = instead(|asked| asked.is_rpc("tools/list").then(|| refused(asked, 200, -32603)));
+    let report =
+        report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
+    finds(&report, &[]);
+    assert!(text(&report).contains("not judged lists.declared (2025-11-25): tools/list: "));
+}
+
+/// fetcher-mcp 0.3.9 has one server for all sessions, and a second one fails.
+#[tokio::test]
+async fn a_second_session_that_fails_says_nothing_of_versions() {
+    let opened = AtomicUsize::new(0);
+    let fault = instead(move |asked| {
+        let is_second = asked.is_rpc("initialize")
+            && opened.fetch_add(1, Ordering::Relaxed) > Revision::ALL.len();
+        is_second.then(|| refused(asked, 500, -32603))
+    });
+    let report =
+        report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
+    let text = text(&report);
+    assert!(text.contains("not judged handshake.unknown-version (2025-11-25): another"), "{text}");
+}
+
+/// @softeria/ms-365-mcp-server 0.155.0 answers nobody over HTTP who has not logged in.
+#[tokio::test]
+async fn a_server_that_wants_a_login_is_not_judged_without_one() {
+    let fault = instead(|_| Some(Answer::new(401, Value::Null)));
+    let error = over_http(broken(correct(), fault)).run(|_| {}).await.unwrap_err().to_string();
+    assert!(error.contains("every request gets status 401; give a token"), "{error}");
 }

@@ -89,7 +89,7 @@ async fn a_server_without_ping_breaks_one_rule() {
 }
 
 /// Rules, and the one fault by which a server breaks no other.
-const FAULTS: [(&str, &str); 8] = [
+const FAULTS: [(&str, &str); 9] = [
     // Each answer comes twice.
     (
         "base.once",
@@ -105,6 +105,8 @@ const FAULTS: [(&str, &str); 8] = [
         "base.id-echo",
         r#"result() { case $id in '" '*) id='"with spaces"';; esac; answer "\"result\":$1"; }"#,
     ),
+    // A log that is JSON, as of @elastic/mcp-server-elasticsearch 0.3.1.
+    ("stdio.messages-only", r#"echo '{"level":30,"msg":"started"}'"#),
     // Codes are texts.
     ("messages.schema", r#"refuse() { answer "\"error\":{\"code\":\"$1\",\"message\":\"no\"}"; }"#),
     ("base.json", r#"called() { result '{"content":[],"structuredContent":{"x":NaN}}'; }"#),
@@ -155,6 +157,18 @@ taken() { case $line in *'"id":1,"method":"ping"'*) id=1; ping;; esac; }
     let report = check(fault).timeout(Duration::from_secs(1)).run(|_| {}).await.unwrap();
     breaks(&report, &["base.unknown-members"]);
     assert!(unjudged(&report).is_empty(), "{}", text(&report));
+}
+
+/// drawio-mcp-server 2.3.0 listens on a port of its own, so that a second one ends at once.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_runs_once_at_a_time_is_not_judged_by_the_second() {
+    let lock = tempfile::NamedTempFile::new().unwrap();
+    let fault = format!("exec 9>'{}'; flock -n 9 || exit 1", lock.path().display());
+    let report = report(&fault).await;
+    breaks(&report, &[]);
+    let unjudged = unjudged(&report);
+    assert!(unjudged.contains(&"base.parse-error"), "{}", text(&report));
 }
 
 #[tokio::test]
