@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 
 use crate::calls::{Calls, ToolCall};
-use crate::probe::{Bench, Endpoint, MadeCall, Revision, Revisions, revisions};
+use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
@@ -145,10 +145,8 @@ impl Check {
         asked.sort_unstable();
         // One that is answered and not served is a finding of its own, and nothing else is judged in it.
         let unlisted = unlisted.into_iter().filter(|(it, _)| self.revisions.contains(it));
-        for (revision, greeting) in unlisted {
-            let judged = rules::unlisted(revision, &greeting);
-            report.judged.extend(judged.filter(|it| self.selection.has(it.rule.id)));
-        }
+        let judged = unlisted.filter_map(|(it, greeting)| rules::unlisted(it, &greeting));
+        report.judged.extend(judged.filter(|it| self.selection.has(it.rule.id)));
         report.judged.iter().for_each(&mut progress);
         // A server that supports none of them is checked against one rule, in the latest revision that has a handshake.
         let silent = asked.is_empty() && report.judged.is_empty();
@@ -160,17 +158,17 @@ impl Check {
         let newest = |it: &Revision| {
             !asked.iter().any(|other| other > it && other.is_modern() == it.is_modern())
         };
-        let calling: Vec<_> = asked.iter().copied().filter(newest).collect();
         let progress = Mutex::new(progress);
-        let each = asked.into_iter();
-        let each = each.map(|it| self.judge(it, calling.contains(&it), &spoken, silent, &progress));
-        let each: Vec<_> = stream::iter(each).buffered(self.jobs).collect().await;
-        for judged in each {
-            let JudgedRevision { server, revision, calls, judged } = judged?;
-            report.server = server.or(report.server);
-            report.called(calls, revision);
+        let each = asked.iter();
+        let each = each.map(|it| self.judge(*it, newest(it), &spoken, silent, &progress));
+        let mut each = stream::iter(each).buffered(self.jobs);
+        while let Some(judged) = each.next().await {
+            let (mut bench, judged) = judged?;
+            report.server = bench.server().or(report.server);
+            report.called(bench.calls.take(), bench.revision);
             report.judged.extend(judged);
         }
+        drop(each);
         report.revisions = spoken;
         Ok(report)
     }
@@ -183,14 +181,14 @@ impl Check {
         spoken: &[Revision],
         silent: bool,
         progress: &Mutex<impl FnMut(&Judged)>,
-    ) -> Result<JudgedRevision, TargetError> {
+    ) -> Result<(Bench, Vec<Judged>), TargetError> {
         let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
         bench.spoken = spoken.to_vec();
         bench.other.clone_from(&self.other);
         bench.log = Some(Arc::default());
         bench.learn(&self.tools).await;
         if !silent {
-            calling::known(&bench, &self.tools)?;
+            bench.has_tools(&self.tools)?;
             bench.find_plain().await;
         }
         if !calling {
@@ -217,22 +215,8 @@ impl Check {
             all.push(judged);
         }
         bench.end().await;
-        Ok(JudgedRevision {
-            server: bench.server(),
-            revision,
-            calls: bench.calls.take(),
-            judged: all,
-        })
+        Ok((bench, all))
     }
-}
-
-/// What came of one revision.
-struct JudgedRevision {
-    /// The name that the server gives.
-    server: Option<String>,
-    revision: Revision,
-    calls: Option<(Vec<MadeCall>, Calls)>,
-    judged: Vec<Judged>,
 }
 
 /// Whether the session or program of a bench is there.

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -33,6 +33,16 @@ pub(crate) struct Group {
 
 /// The last lines of a program's stderr.
 type Lines = Arc<Mutex<VecDeque<String>>>;
+
+/// The next line of an output, or so many bytes of it; nothing at the end.
+pub(crate) async fn next_line(
+    output: &mut (impl AsyncBufRead + Unpin),
+    most: u64,
+) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let read = output.take(most).read_until(b'\n', &mut line).await;
+    read.is_ok_and(|count| count > 0).then_some(line)
+}
 
 impl Group {
     /// Starts it.
@@ -68,19 +78,10 @@ impl Group {
         let kept = lines.clone();
         let reading = tokio::spawn(async move {
             let mut reader = BufReader::new(stderr);
-            loop {
-                let mut line = Vec::new();
-                let read = (&mut reader).take(LINE.0).read_until(b'\n', &mut line).await;
-                if !read.is_ok_and(|count| count > 0) {
-                    return;
-                }
-                let line = String::from_utf8_lossy(&line);
-                let line = line.trim();
-                if line.is_empty() {
-                    continue;
-                }
+            while let Some(line) = next_line(&mut reader, LINE.0).await {
+                let line = shorten(String::from_utf8_lossy(&line).trim(), LINE.1);
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.push_back(shorten(line, LINE.1));
+                kept.extend((!line.is_empty()).then_some(line));
                 if kept.len() > LINES {
                     kept.pop_front();
                 }

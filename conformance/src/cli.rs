@@ -6,6 +6,7 @@ mod convert;
 mod diff;
 mod fuzz;
 mod load;
+mod mock;
 mod output;
 mod record;
 mod replay;
@@ -19,7 +20,7 @@ use clap::{Parser, Subcommand};
 use mcp_conformance::{BoxError, transcript_schema};
 
 /// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays
-/// them, measures load, and sends broken requests.
+/// them, serves them as a mock server, measures load, and sends broken requests.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -67,14 +68,21 @@ enum Command {
     /// For a server over HTTP, give --upstream and connect the client to the address of --listen. For a server on stdin
     /// and stdout, give its command after `--`, and configure `mcp-conformance record … -- COMMAND` as the server's
     /// command in the client. A transcript is written when its session ends; sessions that are still open are written
-    /// on Ctrl-C or SIGTERM, or when the client closes stdin. Tokens and other secrets are masked.
+    /// on Ctrl-C or SIGTERM, or when the client closes stdin. Tokens and other secrets are masked. With --calls no
+    /// client is needed: the server's lists are read, and the calls in a file are made.
     Record(record::RecordArgs),
+    /// Serves transcripts as a mock server, over HTTP or on stdin and stdout.
+    ///
+    /// Each request is answered as it was recorded: by its method and params, with the id of the request. A request
+    /// that was recorded several times is answered in that order. A request that was not recorded gets an error that
+    /// names the nearest recorded one. Clients of both eras are served, each from the transcripts of its era.
+    Mock(mock::MockArgs),
     /// Says in words what changed from one server to another, and whether it breaks callers of the older one.
     ///
-    /// Tools, prompts and resources are compared by name: removed, added, renamed, arguments that are now required,
-    /// schemas that take more or less. Each server is a lock file, transcripts, a URL or a command. The exit code is 0
-    /// if nothing breaks callers, 1 if something does, 2 for wrong arguments or an unusable file, and 3 if a server
-    /// cannot be reached.
+    /// Tools, prompts and resources are compared by name: which were removed, added or renamed, and which arguments and
+    /// results take more or less than before. Each server is a lock file, transcripts, a URL or a command. The exit
+    /// code is 0 if nothing breaks callers, 1 if something does, 2 for wrong arguments or an unusable file, and 3 if a
+    /// server cannot be reached.
     Diff(diff::DiffArgs),
     /// Writes what a server offers to a lock file, for `diff`. No client is needed, and no tool is called.
     ///
@@ -120,7 +128,8 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
         Command::Client(args) => until_stopped(args.run(out)).await,
         Command::Load(args) => until_stopped(args.run(out)).await,
         Command::Fuzz(args) => until_stopped(args.run(out)).await,
-        Command::Record(args) => args.run().await,
+        Command::Record(args) => args.run(out).await,
+        Command::Mock(args) => args.run().await,
         Command::Diff(args) => args.run(out).await,
         Command::Snapshot(args) => args.run(out).await,
         Command::Convert(args) => args.run(out),

@@ -22,11 +22,6 @@ use crate::template::Vars;
 use crate::transcript::{Era, Opening};
 use crate::wire::build;
 
-/// The newest revision with a handshake.
-const LEGACY_VERSION: &str = "2025-11-25";
-/// The revision without sessions.
-const MODERN_VERSION: &str = "2026-07-28";
-
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -51,14 +46,10 @@ pub(crate) struct RpcClient {
 
 impl RpcClient {
     pub(crate) fn new(era: Era, endpoint: &str, opening: &Opening, ids: Arc<AtomicU64>) -> Self {
-        let newest = match era {
-            Era::Legacy => LEGACY_VERSION,
-            Era::Modern => MODERN_VERSION,
-        };
         Self {
             era,
             endpoint: endpoint.to_owned(),
-            version: opening.version.clone().unwrap_or_else(|| newest.to_owned()),
+            version: opening.version.clone().unwrap_or_else(|| era.newest().to_owned()),
             session: None,
             capabilities: opening.capabilities.clone().unwrap_or_else(|| json!({})),
             info: opening.info.clone().unwrap_or_else(

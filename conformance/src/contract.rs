@@ -13,12 +13,14 @@ mod lock;
 mod recorded;
 mod renamed;
 mod report;
+mod same;
 mod schema;
 mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::change::{Change, Impact, TextChange};
@@ -26,32 +28,41 @@ pub use self::compare::ContractDiff;
 use crate::probe::Revision;
 use crate::target::TargetError;
 
-/// The largest lock file, in bytes.
-pub const MAX_LOCK_BYTES: u64 = 16 * 1024 * 1024;
-
 /// What a server offers.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Contract {
-    /// Where it was read: a URL, a program or a file.
-    pub source: String,
+    /// Where it was read: a URL, a command or a file.
+    #[serde(skip)]
+    source: String,
     /// The name and the version that the server gives.
-    pub(crate) server: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Value>,
     /// The revision in which it was read.
-    pub(crate) revision: Option<String>,
-    pub(crate) capabilities: Option<Value>,
-    pub(crate) instructions: Option<String>,
-    /// The items of each list, by name. A list that was not read is absent.
-    pub(crate) lists: BTreeMap<ItemKind, BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<Value>,
     /// What could not be read, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The items of each list, by name. A list that was not read is absent.
+    #[serde(flatten)]
+    lists: BTreeMap<ItemKind, BTreeMap<String, Value>>,
 }
 
 /// What a server lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ItemKind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum ItemKind {
+    #[serde(rename = "tools")]
     Tool,
+    #[serde(rename = "prompts")]
     Prompt,
+    #[serde(rename = "resources")]
     Resource,
+    #[serde(rename = "resourceTemplates")]
     Template,
 }
 
@@ -75,10 +86,10 @@ pub enum ContractError {
 }
 
 impl ItemKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Tool, Self::Prompt, Self::Resource, Self::Template];
+    const ALL: [Self; 4] = [Self::Tool, Self::Prompt, Self::Resource, Self::Template];
 
     /// The request that lists them.
-    pub(crate) fn method(self) -> &'static str {
+    fn method(self) -> &'static str {
         match self {
             Self::Tool => "tools/list",
             Self::Prompt => "prompts/list",
@@ -88,7 +99,7 @@ impl ItemKind {
     }
 
     /// The member of its result.
-    pub(crate) fn member(self) -> &'static str {
+    fn member(self) -> &'static str {
         match self {
             Self::Tool => "tools",
             Self::Prompt => "prompts",
@@ -106,7 +117,7 @@ impl ItemKind {
         }
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
             Self::Prompt => "prompt",
@@ -131,11 +142,11 @@ impl Contract {
     #[must_use]
     pub fn title(&self) -> String {
         let text = |member: &str| self.server.as_ref()?.get(member)?.as_str();
-        match (text("name"), text("version")) {
-            (Some(name), Some(version)) => format!("{name} {version} ({})", self.source),
-            (Some(name), None) => format!("{name} ({})", self.source),
-            _ => self.source.clone(),
+        let named: Vec<_> = ["name", "version"].into_iter().filter_map(text).collect();
+        if named.is_empty() {
+            return self.source.clone();
         }
+        format!("{} ({})", named.join(" "), self.source)
     }
 
     /// How many items it has, in words.
@@ -162,13 +173,12 @@ impl Contract {
         if let Some(info) = result.get("serverInfo").or_else(|| result.pointer(stated)) {
             let kept = ["name", "version"].into_iter();
             let kept = kept.filter_map(|name| Some((name.to_owned(), info.get(name)?.clone())));
-            self.server = Some(Value::Object(kept.collect::<Map<_, _>>()));
+            self.server = Some(Map::from_iter(kept).into());
         }
-        if let Some(capabilities) = result.get("capabilities") {
-            self.capabilities = Some(capabilities.clone());
-        }
-        if let Some(text) = result.get("instructions").and_then(Value::as_str) {
-            self.instructions = Some(text.to_owned());
+        for (part, known) in
+            [("capabilities", &mut self.capabilities), ("instructions", &mut self.instructions)]
+        {
+            *known = result.get(part).cloned().or_else(|| known.take());
         }
     }
 
@@ -191,12 +201,11 @@ impl Contract {
                     annotations.remove("lastModified");
                 }
             }
-            let is_other = |known: &Value| *known != kept;
-            if list.get(name).is_some_and(is_other) {
+            let known = list.insert(name.to_owned(), kept.clone());
+            if known.is_some_and(|known| known != kept) {
                 let word = kind.word();
                 self.notes.push(format!("two {word}s are called `{name}`: the last is kept"));
             }
-            list.insert(name.to_owned(), kept);
         }
     }
 }

@@ -103,6 +103,7 @@ mod error;
 mod fault;
 mod fuzz;
 mod load;
+mod mock;
 mod pattern;
 mod probe;
 mod record;
@@ -112,6 +113,7 @@ mod results;
 mod reverse;
 mod sample;
 mod schema;
+mod serving;
 mod shorten;
 mod sse;
 mod target;
@@ -120,21 +122,21 @@ mod transcript;
 mod update;
 mod wire;
 
-pub use calls::{Calls, MAX_CALLS_BYTES, ToolCall};
+pub use calls::{Calls, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
-pub use contract::{
-    Change, Contract, ContractDiff, ContractError, Impact, MAX_LOCK_BYTES, TextChange,
-};
+pub use contract::{Change, Contract, ContractDiff, ContractError, Impact, TextChange};
 pub use error::{Problem, TranscriptError};
 pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
 pub use load::{
     Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
     MAX_ROUNDS, Measured, RoundFigures, Usage,
 };
+pub use mock::Mock;
 pub use pattern::{Mismatch, Pattern};
 pub use probe::{Exchange, Revision};
 pub use record::{
-    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, RecordedFile, Recorder, around, proxy,
+    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, RecordedCalls, RecordedFile, Recorder, around,
+    proxy,
 };
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};

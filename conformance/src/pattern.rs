@@ -1,6 +1,7 @@
 //! What a transcript expects of a value: literal JSON with explicit matchers in it.
 
 mod compare;
+mod example;
 mod named;
 mod unordered;
 mod words;
@@ -11,6 +12,8 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 pub use self::compare::Mismatch;
+pub(crate) use self::compare::same;
+pub(crate) use self::named::name;
 pub(crate) use self::words::{Wanted, in_words};
 use crate::error::Problem;
 use crate::template::{Text, Vars, sole_member};

@@ -14,10 +14,10 @@ mod revision;
 mod several;
 mod stdio;
 
-pub(crate) use bench::{Bench, Endpoint, MadeCall, QUIET};
+pub(crate) use bench::{Bench, Endpoint, MadeCall, handshake};
 pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
-pub(crate) use exchange::{Watched, is_like_a_message};
-pub(crate) use http::Raw;
-pub(crate) use log::{Line, Talk};
+pub(crate) use exchange::{QUIET, Watched, is_like_a_message};
+pub(crate) use http::{Raw, request};
+pub(crate) use log::{Line, Log, Logged, Talk};
 pub use revision::Revision;

@@ -3,6 +3,7 @@
 //! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on stdio ([`around`]), or
 //! by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
 
+mod calls;
 mod flow;
 mod import;
 mod lines;
@@ -21,13 +22,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+pub use self::calls::RecordedCalls;
 use self::flow::Flow;
+pub(crate) use self::mask::MASKED;
 use self::mask::Mask;
 pub use self::proxy::proxy;
 use self::session::Session;
+pub(crate) use self::session::era_of;
 pub use self::stdio::around;
 pub use self::values::Loosened;
 use self::values::Writer;
+pub(crate) use self::volatile::like;
 use crate::transcript::Era;
 use crate::transcript::format::Line;
 
@@ -67,6 +72,13 @@ pub(crate) enum Key {
     Modern(String),
     /// A handshake without an answer yet.
     Handshake(u64),
+}
+
+/// Who sent a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    Client,
+    Server,
 }
 
 /// A transcript that was written.

@@ -1,4 +1,4 @@
-//! The results of a check or a replay, as data from which every kind of report is written.
+//! The results of a check, of a server or a client, or of a replay, as data from which every kind of report is written.
 
 mod baseline;
 mod case;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::Calls;
 use crate::check::{CheckReport, Level, Verdict};
+use crate::reverse::ClientReport;
 use crate::shorten::shorten;
 
 pub use self::baseline::{Baseline, BaselineError};
@@ -27,7 +28,7 @@ const MAX_SEEN: usize = 400;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
-/// The results of a check or a replay, for one or more targets.
+/// The results of a check, of servers or of a client, or of a replay, for one or more targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -54,6 +55,8 @@ pub enum Tool {
     Check,
     /// They were held against transcripts.
     Replay,
+    /// They are clients, and were held against the rules for clients.
+    Client,
 }
 
 /// One target, and what came of each case.
@@ -213,28 +216,17 @@ impl Subject {
 impl From<&CheckReport> for Subject {
     fn from(report: &CheckReport) -> Self {
         let cases = report.judged.iter().map(|judged| {
-            let (verdict, seen, exchange) = match &judged.verdict {
-                Verdict::Holds => (Outcome::Holds, None, None),
-                Verdict::Finding(it) => {
-                    let seen = shorten(&it.seen, MAX_SEEN);
-                    (Outcome::Finding, Some(seen), Some(it.exchange.to_string()))
-                }
-                Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
-                Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
-            };
-            Case {
-                name: judged.rule.id.to_owned(),
+            let rule = judged.rule;
+            let case = Case {
+                name: rule.id.to_owned(),
                 revision: judged.revision.to_string(),
-                title: judged.rule.title.to_owned(),
-                level: Some(judged.rule.level),
-                section: Some(judged.rule.section.to_owned()),
-                verdict,
-                seen,
-                fix: (verdict == Outcome::Finding).then(|| judged.rule.fix.to_owned()),
-                exchange,
+                title: rule.title.to_owned(),
+                level: Some(rule.level),
+                section: Some(rule.section.to_owned()),
                 seconds: Some(judged.elapsed.as_secs_f64()),
                 ..Case::default()
-            }
+            };
+            case.with(&judged.verdict, rule.fix)
         });
         Self {
             name: report.target.clone(),
@@ -245,5 +237,47 @@ impl From<&CheckReport> for Subject {
             calls: report.calls.clone(),
             cases: cases.collect(),
         }
+    }
+}
+
+impl From<&ClientReport> for Subject {
+    fn from(report: &ClientReport) -> Self {
+        let cases = report.judged.iter().map(|judged| {
+            let rule = judged.rule;
+            let case = Case {
+                name: rule.id.to_owned(),
+                title: rule.title.to_owned(),
+                level: Some(rule.level),
+                section: Some(rule.section.to_owned()),
+                ..Case::default()
+            };
+            case.with(&judged.verdict, rule.fix)
+        });
+        let (name, target) = (report.client.clone(), report.client.clone());
+        Self { name, target, cases: cases.collect(), ..Self::default() }
+    }
+}
+
+impl Case {
+    /// How the rule went, and what to change if it does not hold.
+    fn with(mut self, verdict: &Verdict, fix: &str) -> Self {
+        self.verdict = match verdict {
+            Verdict::Holds => Outcome::Holds,
+            Verdict::Finding(finding) => {
+                self.seen = Some(shorten(&finding.seen, MAX_SEEN));
+                self.exchange = Some(finding.exchange.to_string());
+                self.fix = Some(fix.to_owned());
+                Outcome::Finding
+            }
+            Verdict::Inapplicable(why) => {
+                self.seen = Some(why.clone());
+                Outcome::Inapplicable
+            }
+            Verdict::Unclear(why) => {
+                self.seen = Some(why.clone());
+                Outcome::Unclear
+            }
+        };
+        self
     }
 }

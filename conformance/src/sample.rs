@@ -27,11 +27,10 @@ const TEXTS: [&str; 12] = [
     "aaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-/// Arguments that a tool's schema takes, with what is required alone; nothing if none could be made. `uri` stands for
-/// arguments that are URIs.
+/// Arguments that a tool's schema takes, of which only the required ones are made; `None` if that is not possible.
+/// Arguments that are the URI of a resource become `uri`.
 pub(crate) fn arguments(schema: &Value, uri: Option<&Value>) -> Option<Value> {
     let made = Sampler { root: schema, uri }.value(schema, "", 0)?;
-    let made = if made.is_null() { json!({}) } else { made };
     (made.is_object() && unfit(schema, &made) == Ok(None)).then_some(made)
 }
 
@@ -51,11 +50,9 @@ impl Sampler<'_> {
             let examples = first("examples").or_else(|| sole("example"));
             examples.or_else(|| sole("default")).or_else(|| sole("const")).or_else(|| first("enum"))
         };
-        if let Some(value) = offered(schema) {
-            return Some(value);
-        }
+        let beside = schema;
         let schema = resolve(self.root, schema);
-        if let Some(value) = offered(schema) {
+        if let Some(value) = offered(beside).or_else(|| offered(schema)) {
             return Some(value);
         }
         let forms = ["anyOf", "oneOf"].iter().find_map(|it| schema.get(*it)?.as_array());
@@ -99,27 +96,24 @@ impl Sampler<'_> {
             };
             return TEXTS.iter().copied().find(fits).map(Value::from);
         }
-        let uri = || self.uri.cloned().or_else(|| Some("https://example.com/".into()));
-        match schema.get("format").and_then(Value::as_str) {
-            Some("date-time") => return Some("2026-01-01T00:00:00Z".into()),
-            Some("date") => return Some("2026-01-01".into()),
-            Some("time") => return Some("12:00:00Z".into()),
-            Some("duration") => return Some("PT1H".into()),
-            Some("email" | "idn-email") => return Some("user@example.com".into()),
-            Some("uuid") => return Some("00000000-0000-4000-8000-000000000000".into()),
-            Some("hostname") => return Some("example.com".into()),
-            Some("ipv4") => return Some("192.0.2.1".into()),
-            Some("ipv6") => return Some("2001:db8::1".into()),
-            Some("uri" | "url" | "iri" | "uri-reference") => {
-                return if name == "uri" { uri() } else { Some("https://example.com/".into()) };
+        let format = schema.get("format").and_then(Value::as_str);
+        let text = match (format, name) {
+            (Some("date-time"), _) => "2026-01-01T00:00:00Z",
+            (Some("date"), _) => "2026-01-01",
+            (Some("time"), _) => "12:00:00Z",
+            (Some("duration"), _) => "PT1H",
+            (Some("email" | "idn-email"), _) => "user@example.com",
+            (Some("uuid"), _) => "00000000-0000-4000-8000-000000000000",
+            (Some("hostname"), _) => "example.com",
+            (Some("ipv4"), _) => "192.0.2.1",
+            (Some("ipv6"), _) => "2001:db8::1",
+            (_, "uri" | "resource") if self.uri.is_some() => return self.uri.cloned(),
+            (Some("uri" | "url" | "iri" | "uri-reference"), _) | (_, "url") => {
+                "https://example.com/"
             }
-            _ => {}
-        }
-        match name {
-            "uri" | "resource" if self.uri.is_some() => uri(),
-            "url" => Some("https://example.com/".into()),
-            _ => Some("a".repeat(least.max(1)).into()),
-        }
+            _ => return Some("a".repeat(least.max(1)).into()),
+        };
+        Some(text.into())
     }
 
     fn items(&self, schema: &Value, name: &str, depth: usize) -> Option<Value> {

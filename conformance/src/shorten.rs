@@ -13,6 +13,15 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
+/// The first `most` of several texts, and how many more there are.
+pub(crate) fn few(texts: &[String], most: usize) -> String {
+    let shown: Vec<_> = texts.iter().take(most).map(String::as_str).collect();
+    match texts.len().saturating_sub(most) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// Lines of messages, cut to `most` characters, in which each text is cut before. A line that is not JSON is one text.
 pub(crate) fn excerpt(text: &str, most: usize) -> String {
     let lines: Vec<_> = text.lines().map(line).collect();

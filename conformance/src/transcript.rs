@@ -8,6 +8,7 @@ mod names;
 mod opening;
 mod step;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -37,6 +38,14 @@ pub enum Era {
 impl Era {
     /// Both, in the order of their age.
     pub const ALL: [Self; 2] = [Self::Legacy, Self::Modern];
+
+    /// Its newest revision.
+    pub(crate) fn newest(self) -> &'static str {
+        match self {
+            Self::Legacy => "2025-11-25",
+            Self::Modern => "2026-07-28",
+        }
+    }
 
     /// `legacy` or `modern`.
     pub fn name(self) -> &'static str {
@@ -175,6 +184,12 @@ impl Transcript {
         };
         fields.finish()?;
         Ok(transcript)
+    }
+
+    /// The names of the variables that its steps capture in an era.
+    pub(crate) fn variables(&self, era: Era) -> BTreeSet<String> {
+        // That none is used before it is captured was checked when it was read.
+        names::check(&self.steps, era).unwrap_or_default()
     }
 
     /// Where it was read from.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, name};
 use crate::record::recorded;
 use crate::report::{Event, Failure};
 use crate::template::{Vars, sole_member};
@@ -98,7 +98,7 @@ fn one(path: &Path, era: Era, failures: &[Failure]) -> Result<UpdatedFile, Strin
     Ok(file)
 }
 
-/// The line with what was answered; nothing if the answer alone does not explain the failure.
+/// The line with what was answered; `None` if the answer alone does not explain the failure.
 fn changed(line: &str, era: Era, failure: &Failure) -> Option<String> {
     let (member, answer) = failure.answer.as_ref()?;
     let mut step: Value = serde_json::from_str(line).ok()?;
@@ -151,12 +151,9 @@ fn merged(expected: &Value, answer: &Value, at: &str) -> Value {
             both.into()
         }
         (Value::Array(items), Value::Array(answers)) => {
-            let named = |value: &Value| value.get("name").or_else(|| value.get("uri")).cloned();
-            let twin = |index: usize, answer: &Value| {
-                let name = named(answer);
-                let by_name = items.iter().find(|it| name.is_some() && named(it) == name);
-                let by_place = || items.get(index).filter(|_| name.is_none());
-                by_name.or_else(by_place)
+            let twin = |index: usize, answer: &Value| match name(answer) {
+                Some(own) => items.iter().find(|it| name(it) == Some(own)),
+                None => items.get(index),
             };
             let both = answers.iter().enumerate().map(|(index, answer)| {
                 let at = format!("{at}/{index}");

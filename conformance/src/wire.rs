@@ -58,7 +58,8 @@ impl Answer {
     }
 }
 
-async fn collect(mut body: Body) -> Result<String, Fault> {
+/// The text of a body.
+pub(crate) async fn collect(mut body: Body) -> Result<String, Fault> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Fault::new(format!("the body broke off: {error}")))?;

@@ -10,8 +10,8 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Incoming};
 use mcp_proto::{
-    Change, Context, Json, Principal, RequestError, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, StreamableHttpService, Tool, ToolError,
+    Change, Context, Json, Principal, ResourceTemplate, ResourceUri, Server, StreamableHttpService,
+    Tool, ToolError,
 };
 
 /// The state that REST and MCP share.
@@ -74,11 +74,10 @@ async fn close_issue(issues: Issues, is: Number, context: Context) -> Answered {
     Ok(Json(issue.clone()))
 }
 
-async fn read(all: Issues, at: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+async fn read(all: Issues, at: ResourceUri) -> Json<Vec<Issue>> {
     let mut theirs = all.lock().await.clone();
     theirs.retain(|issue| at.get("name") == Some(&issue.opened_by));
-    let text = serde_json::json!(theirs).to_string();
-    Ok(ResourceContents::text(&at.uri, text).with_mime_type("application/json"))
+    Json(theirs)
 }
 
 // The service around it: authentication, REST, and a branch for MCP.

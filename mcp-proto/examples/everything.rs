@@ -25,9 +25,9 @@ use std::time::Duration;
 
 use mcp_proto::http::listen;
 use mcp_proto::{
-    CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
-    LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, ServerBuilder, StreamableHttpService, TasksConfig, Tool,
+    CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, Json, LogLevel,
+    Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
+    ServerBuilder, StreamableHttpService, TasksConfig, Tool,
 };
 use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use schemars::JsonSchema;
@@ -47,10 +47,6 @@ const NOT_PORTABLE: &str = "json_schema_2020_12_tool";
 struct App {
     bus: twins::Bus,
 }
-
-/// The arguments of a tool that takes none.
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
 
 fn main() -> Result<(), Box<dyn Error>> {
     runtime::runtime()?.block_on(run())
@@ -214,7 +210,7 @@ async fn cancellation(context: Context) -> &'static str {
     let _held = Held;
     context.progress(0.0, None, None).await;
     tokio::time::sleep(Duration::from_secs(600)).await;
-    "Nobody cancelled it."
+    "The call was not cancelled."
 }
 
 /// How many calls were dropped with their values.
@@ -273,47 +269,36 @@ fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     builder
         .resource(
             Resource::new("test://static-text", "static-text").with_mime_type("text/plain"),
-            async |_app, _context| {
-                let text = "This is the content of the static text resource.";
-                Ok(ResourceContents::text("test://static-text", text).with_mime_type("text/plain"))
-            },
+            async || "This is the content of the static text resource.",
         )
         .resource(
             Resource::new("test://static-binary", "static-binary").with_mime_type("image/png"),
-            async |_app, _context| {
-                Ok(ResourceContents::blob("test://static-binary", PNG).with_mime_type("image/png"))
-            },
+            async || PNG,
         )
         .resource(
             Resource::new("test://watched-resource", "watched-resource")
                 .with_description("Tells its subscribers when it changes.")
                 .with_mime_type("text/plain"),
-            async |_app, _context| {
-                Ok(ResourceContents::text("test://watched-resource", "As it was."))
-            },
+            async || "As it was.",
         )
         .resource(
             Resource::new("test://cancelled", "cancelled")
                 .with_description("How many calls of test_cancellation were cancelled."),
-            async |_app, _context| {
-                let dropped = DROPPED.load(Ordering::SeqCst);
-                Ok(ResourceContents::text("test://cancelled", dropped.to_string()))
-            },
+            async || DROPPED.load(Ordering::SeqCst).to_string(),
         )
         .resource_template(
             ResourceTemplate::new(template, "template").with_mime_type("application/json"),
             item,
         )
-        .complete_template(template, "id", async |_app, request: CompletionRequest, _| {
+        .complete_template(template, "id", async |request: CompletionRequest| {
             Ok(Completion::matching(&request, ["1", "12", "123"]))
         })
 }
 
-async fn item(_: App, uri: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+async fn item(uri: ResourceUri) -> Json<Value> {
     // The template has this variable, so a URI that matches it has one too.
     let id = uri.get("id").unwrap_or_default();
-    let data = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
-    Ok(ResourceContents::text(&uri.uri, data.to_string()).with_mime_type("application/json"))
+    Json(json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }))
 }
 
 /// The arguments of a prompt are texts; the members of a type are its arguments.
@@ -337,44 +322,33 @@ fn prompts(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     builder
         .prompt(
             Prompt::new("test_simple_prompt", "Says a sentence."),
-            async |_app, Nothing {}, _context| {
-                Ok(GetPromptResult::text("This is a simple prompt for testing."))
-            },
+            async || "This is a simple prompt for testing.",
         )
         .prompt(
             Prompt::new(with_arguments, "Repeats its arguments."),
-            async |_app, TwoArguments { arg1, arg2 }, _context| {
-                let text = format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'");
-                Ok(GetPromptResult::text(text))
+            async |TwoArguments { arg1, arg2 }: TwoArguments| {
+                format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")
             },
         )
-        .complete_prompt(with_arguments, "arg1", async |_app, request: CompletionRequest, _| {
+        .complete_prompt(with_arguments, "arg1", async |request: CompletionRequest| {
             Ok(Completion::matching(&request, ["test1", "test2", "hello"]))
         })
         .prompt(
             Prompt::new("test_prompt_with_embedded_resource", "Hands over a resource."),
-            async |_app, ForResource { resource_uri }, _context| {
+            async |ForResource { resource_uri }: ForResource| {
                 let text = "Embedded resource content for testing.";
                 let contents = ResourceContents::text(resource_uri, text);
-                Ok(GetPromptResult::new([
-                    PromptMessage::user(ContentBlock::resource(
-                        contents.with_mime_type("text/plain"),
-                    )),
-                    PromptMessage::user(ContentBlock::text(
-                        "Please process the embedded resource above.",
-                    )),
-                ]))
+                [
+                    ContentBlock::resource(contents.with_mime_type("text/plain")),
+                    ContentBlock::text("Please process the embedded resource above."),
+                ]
+                .map(PromptMessage::user)
             },
         )
-        .prompt(
-            Prompt::new("test_prompt_with_image", "Shows a picture."),
-            async |_app, Nothing {}, _context| {
-                Ok(GetPromptResult::new([
-                    PromptMessage::user(ContentBlock::image(PNG, "image/png")),
-                    PromptMessage::user(ContentBlock::text("Please analyze the image above.")),
-                ]))
-            },
-        )
+        .prompt(Prompt::new("test_prompt_with_image", "Shows a picture."), async || {
+            let image = ContentBlock::image(PNG, "image/png");
+            [image, ContentBlock::text("Please analyze the image above.")].map(PromptMessage::user)
+        })
 }
 
 /// Skills: most servers load a folder (`Skills::folder`); these are made here.

@@ -1,9 +1,10 @@
 //! Accepts connections of any kind, in bounded number, and retries when the system is out of resources.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -14,30 +15,29 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// Runs a task for each connection, at most `max` at once, until `shutdown` resolves. Further connections wait in the
 /// kernel's backlog. Returns the tasks that still run then.
-pub(crate) async fn accept_until<A, C, F>(
+pub(crate) async fn accept_until<C, F>(
     max: usize,
     shutdown: impl Future<Output = ()>,
-    accept: impl Fn() -> A,
+    mut accept: impl FnMut(&mut Context<'_>) -> Poll<io::Result<C>>,
     run: impl Fn(C) -> F,
 ) -> JoinSet<()>
 where
-    A: Future<Output = io::Result<C>>,
     F: Future<Output = ()> + Send + 'static,
 {
     let permits = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
-    let next = || async {
-        let permit = Arc::clone(&permits).acquire_owned().await;
-        let permit = permit.map_err(io::Error::other)?;
-        Ok::<_, io::Error>((accept().await?, permit))
-    };
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
+        let next = async {
+            let permit = Arc::clone(&permits).acquire_owned().await;
+            let permit = permit.map_err(io::Error::other)?;
+            Ok::<_, io::Error>((poll_fn(&mut accept).await?, permit))
+        };
         tokio::select! {
             biased;
             () = &mut shutdown => return connections,
             Some(_ended) = connections.join_next() => {}
-            accepted = next() => match accepted {
+            accepted = next => match accepted {
                 Ok((connection, permit)) => {
                     let connection = run(connection);
                     connections.spawn(async move {

@@ -166,11 +166,10 @@ impl UiResource {
         resource
     }
 
-    pub(crate) fn contents(&self, html: String) -> ResourceContents {
-        let mut contents =
-            ResourceContents::text(self.uri.clone(), html).with_mime_type(UI_MIME_TYPE);
-        contents.meta = self.meta();
-        contents
+    /// Its contents without the HTML.
+    pub(crate) fn empty(&self) -> ResourceContents {
+        let empty = ResourceContents::empty(Some(UI_MIME_TYPE.to_owned()));
+        ResourceContents { meta: self.meta(), ..empty }
     }
 
     /// `_meta.ui`, both when the page is listed and when it is read: clients look at either.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::handler::Arguments;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::service::Handle;
@@ -63,6 +64,8 @@ pub(crate) struct CompleteParams {
     pub(crate) argument: String,
     pub(crate) request: CompletionRequest,
 }
+
+impl Arguments for CompletionRequest {}
 
 impl CompletionRequest {
     /// A request with this text and no other arguments, for calling a handler without a server.

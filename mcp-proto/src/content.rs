@@ -209,13 +209,14 @@ impl ResourceContents {
     /// The text of the resource at `uri`.
     #[must_use]
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { text: Some(text.into()), ..Self::empty(uri.into()) }
+        Self { uri: uri.into(), text: Some(text.into()), ..Self::empty(None) }
     }
 
     /// The bytes of the resource at `uri`, which become Base64 here.
     #[must_use]
     pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
-        Self { blob: Some(BASE64.encode(bytes.as_ref())), ..Self::empty(uri.into()) }
+        let blob = Some(BASE64.encode(bytes.as_ref()));
+        Self { uri: uri.into(), blob, ..Self::empty(None) }
     }
 
     /// The same with a media type such as `text/plain`.
@@ -237,8 +238,9 @@ impl ResourceContents {
         [&self.text, &self.blob].into_iter().flatten().map(String::len).sum()
     }
 
-    fn empty(uri: String) -> Self {
-        Self { uri, mime_type: None, text: None, blob: None, meta: None }
+    /// No contents, of no resource yet.
+    pub(crate) fn empty(mime_type: Option<String>) -> Self {
+        Self { uri: String::new(), mime_type, text: None, blob: None, meta: None }
     }
 }
 

@@ -20,6 +20,8 @@ pub mod resources {}
 pub mod sampling {}
 #[doc = include_str!("../docs/sessions.md")]
 pub mod sessions {}
+#[doc = include_str!("../docs/state.md")]
+pub mod state {}
 #[doc = include_str!("../docs/stdio.md")]
 pub mod stdio {}
 #[doc = include_str!("../docs/tasks.md")]

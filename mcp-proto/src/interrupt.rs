@@ -32,7 +32,7 @@ pub(crate) enum Reason {
 
 /// Why a resource, a prompt or a completion cannot be returned.
 ///
-/// `?` makes one of any [`Error`], by the same rule as for a [`ToolError`](crate::ToolError): its cause goes to the
+/// `?` makes one of any [`Error`], by the same rules as for a [`ToolError`](crate::ToolError): its cause goes to the
 /// log, and the caller gets −32603.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

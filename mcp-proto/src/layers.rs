@@ -2,7 +2,7 @@
 
 use tower_layer::Layer;
 
-use crate::service::{Answers, Call, Next, from_fn};
+use crate::service::{Call, Next, from_fn};
 use crate::tool::take_habits;
 
 /// A layer that takes harmless habits of clients in the arguments of tools, with a warning as a further text after the
@@ -42,7 +42,7 @@ use crate::tool::take_habits;
 /// # }
 /// ```
 #[must_use]
-pub fn lenient() -> impl Layer<Next, Service = impl Answers> + Send + Sync {
+pub fn lenient() -> impl Layer<Next, Service = Next> + Send + Sync {
     from_fn(|mut call: Call, next: Next| {
         if let Some(tool) = call.tool() {
             take_habits(&mut call, &tool);

@@ -50,6 +50,7 @@
 //! - [Using the client's model](guide::sampling)
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
+//! - [State between calls](guide::state)
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
@@ -236,6 +237,7 @@ mod seal;
 mod server;
 pub mod service;
 pub mod session;
+pub mod state;
 pub mod stdio;
 pub mod task;
 mod tool;
@@ -258,9 +260,10 @@ pub use input::{CreateMessage, ElicitForm, ElicitUrl, Field, Questions};
 pub use interrupt::{Interrupt, RequestError};
 pub use local::Local;
 pub use logging::LogLevel;
-pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
+pub use prompt::{GetPromptResult, IntoPrompt, Prompt, PromptArgument, PromptMessage};
 pub use resource::{
-    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri,
+    IntoResource, Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate,
+    ResourceUri,
 };
 #[doc(inline)]
 pub use scopes::Scopes;

@@ -1,6 +1,7 @@
 //! Prompts: how they are listed, and how they are filled in.
 
 mod registry;
+mod returns;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::content::{ContentBlock, Icon, Role};
 
 pub(crate) use registry::{NewPrompt, PromptRegistry, unknown};
+pub use returns::IntoPrompt;
 
 /// A prompt as it is listed (schema: `Prompt`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

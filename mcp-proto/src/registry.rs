@@ -15,8 +15,8 @@ pub(crate) struct Registry<T> {
 
 impl<T> Registry<T> {
     /// Adds an item; false if another one has this name.
-    pub(crate) fn add(&mut self, name: &str, item: T) -> bool {
-        let Entry::Vacant(place) = self.by_name.entry(name.to_owned()) else {
+    pub(crate) fn add(&mut self, name: String, item: T) -> bool {
+        let Entry::Vacant(place) = self.by_name.entry(name) else {
             return false;
         };
         place.insert(self.items.len());

@@ -1,6 +1,7 @@
 //! Resources: how they are listed and read, by URI or by template.
 
 mod registry;
+mod returns;
 mod source;
 
 use serde::{Deserialize, Serialize};
@@ -8,9 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
 use crate::content::{Annotations, Icon, ResourceContents};
+use crate::handler::Arguments;
 use crate::uri_template::Variables;
 
 pub(crate) use registry::{MAX_URI_BYTES, Reader, ResourceRegistry, not_found, reader};
+pub use returns::IntoResource;
 pub use source::ResourceSource;
 
 /// A family of resources as it is listed (schema: `ResourceTemplate`).
@@ -167,6 +170,10 @@ impl ResourceUri {
         self.variables.get(variable)
     }
 }
+
+impl Arguments for ResourceUri {}
+
+impl Arguments for PageRequest {}
 
 impl PageRequest {
     /// A request for the first page, or for the one after a key, for calling a handler without a server.

@@ -19,7 +19,7 @@ use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::scopes::Guarded;
 
 pub use crate::cause::Cause;
-pub use next::{Answering, Answers, FromFn, Next, from_fn};
+pub use next::{Answering, Answers, Next, from_fn};
 
 /// A request on its way to its handler.
 #[derive(Debug, Clone)]
@@ -92,8 +92,7 @@ impl Call {
             }
             None => None,
         };
-        let arguments = member.filter(|member| *member == "name");
-        let arguments = arguments.and_then(|_| params.remove("arguments"));
+        let arguments = if member == Some("name") { params.remove("arguments") } else { None };
         Self { method: Cow::Owned(method), name, arguments, params, context, warned: None }
     }
 

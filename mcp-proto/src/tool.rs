@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::Icon;
+pub use crate::handler::Json;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
@@ -26,7 +27,7 @@ pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub(crate) use result::Shape;
 pub use result::{CallToolResult, PreparedJson};
-pub use returns::{IntoToolResult, Json};
+pub use returns::IntoToolResult;
 
 /// A tool as it is listed (schema: `Tool`).
 ///

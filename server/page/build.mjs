@@ -56,7 +56,8 @@ files.set('../src/page/assets.rs', Buffer.from(table()));
 
 /** The view with the orbits of the page, under a policy that names its script and its style by their digests. */
 function viewed(html) {
-  html = html.replace(/^.*var places=.*$/m, () => shared.outputFiles[0].text.trim());
+  const [line] = /^.*var places=.*$/m.exec(html);
+  html = html.replace(line, () => shared.outputFiles[0].text.trim());
   for (const tag of ['script', 'style']) {
     const [, inside] = new RegExp(`<${tag}>([^]*)</${tag}>`).exec(html);
     html = html.replace(new RegExp(`(?<=${tag}-src ')[^']*`), `sha256-${createHash('sha256').update(inside).digest('base64')}`);

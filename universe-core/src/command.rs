@@ -45,7 +45,7 @@ pub enum Given {
 }
 
 impl Command {
-    /// What this command gives to an entity. `None` if it names no members of it.
+    /// What this command gives to an entity. `None` if it names no members of it, as `updateRing` names those of a ring.
     #[must_use]
     pub fn gives(&self, family: Family, id: &str) -> Option<Given> {
         let members = |written: serde_json::Result<Value>| match written {
@@ -69,11 +69,7 @@ impl Command {
             Action::ReplaceSnapshot { snapshot } => {
                 members(serde_json::to_value(snapshot.state.entity(family, id)?))
             }
-            Action::UpdateStar { id, .. } | Action::UpdateRing { planet: id, .. }
-                if is_it(Family::Stars, id) =>
-            {
-                Some(Given::Part)
-            }
+            Action::UpdateStar { id, .. } if is_it(Family::Stars, id) => Some(Given::Part),
             Action::UpdateGroup { id, .. } if is_it(Family::Groups, id) => Some(Given::Part),
             Action::UpdateRecord { kind, id, .. } if is_it(kind.family(), id) => Some(Given::Part),
             _ => None,

@@ -73,6 +73,8 @@ enum Chore {
     Replay,
     /// Tests spec-server with search by meaning, on a model that is installed for it, and prints how good search is.
     Semantic(semantic::Arguments),
+    /// Installs published servers, checks them, and writes `conformance/docs/servers.md` (Linux).
+    Servers(lab::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and reports whether another client notices
     /// (Linux).
     Siege(lab::Arguments),
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         Chore::Renames(arguments) => lab::run("renames", &arguments),
         Chore::Replay => replay::run(),
         Chore::Semantic(arguments) => semantic::run(&arguments),
+        Chore::Servers(arguments) => lab::run("servers", &arguments),
         Chore::Siege(arguments) => lab::run("siege", &arguments),
         Chore::Soak(arguments) => lab::run("soak", &arguments),
         Chore::Suites(arguments) => suites::run(&arguments),

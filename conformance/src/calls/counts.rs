@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::shorten::few;
+
 /// The most tools that are named for one reason.
 const MAX_NAMES: usize = 8;
 
@@ -47,33 +49,21 @@ impl fmt::Display for Calls {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.tools == 1 { "" } else { "s" };
         write!(formatter, "called {} of {} tool{plural}", self.called, self.tools)?;
-        let verb = |names: &[String], one: &str, many: &str| {
-            if names.len() == 1 { one.to_owned() } else { many.to_owned() }
-        };
-        for (names, what) in [
-            (
-                &self.need_arguments,
-                verb(&self.need_arguments, "needs arguments", "need arguments")
-                    + " (--call NAME={…})",
-            ),
-            (
-                &self.not_read_only,
-                verb(&self.not_read_only, "is", "are") + " not marked as read-only (--call NAME)",
-            ),
-            (&self.tasks, verb(&self.tasks, "runs", "run") + " only as a task"),
-            (&self.no_time, verb(&self.no_time, "was", "were") + " left out for time"),
+        for (names, verbs, what) in [
+            (&self.need_arguments, ["needs", "need"], "arguments (--call NAME={…})"),
+            (&self.not_read_only, ["is", "are"], "not marked as read-only (--call NAME)"),
+            (&self.tasks, ["runs", "run"], "only as a task"),
+            (&self.no_time, ["was", "were"], "left out for time"),
             (
                 &self.errors,
-                "answered with an error (--call NAME={…} gives other arguments)".to_owned(),
+                ["answered"; 2],
+                "with an error (--call NAME={…} gives other arguments)",
             ),
         ] {
-            if names.is_empty() {
-                continue;
-            }
-            let shown: Vec<_> = names.iter().take(MAX_NAMES).map(String::as_str).collect();
-            write!(formatter, "; {} {what}: {}", names.len(), shown.join(", "))?;
-            if let more @ 1.. = names.len().saturating_sub(MAX_NAMES) {
-                write!(formatter, " and {more} more")?;
+            if !names.is_empty() {
+                let [one, many] = verbs;
+                let verb = if names.len() == 1 { one } else { many };
+                write!(formatter, "; {} {verb} {what}: {}", names.len(), few(names, MAX_NAMES))?;
             }
         }
         write!(formatter, "; the list takes about {} tokens", self.tokens)

@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::calls::{Calls, ToolCall, tokens};
+use crate::calls::{Calls, tokens};
 use crate::probe::{Bench, MadeCall};
 use crate::sample;
-use crate::target::TargetError;
 
 /// How much longer than one answer all calls together may take.
 const PATIENCE: u32 = 6;
@@ -16,32 +15,6 @@ const PATIENCE: u32 = 6;
 const LEAST: Duration = Duration::from_secs(20);
 /// The most calls in one revision.
 const MAX_CALLS: usize = 500;
-
-/// Whether all named tools exist.
-///
-/// # Errors
-/// A tool is not offered.
-pub(super) fn known(bench: &Bench, named: &[ToolCall]) -> Result<(), TargetError> {
-    let tools = bench.items("tools/list");
-    // A list that could not be read is a finding, and says nothing about names.
-    if bench.page("tools/list").result().is_none() && bench.offers("tools") {
-        return Ok(());
-    }
-    let names: Vec<_> = tools.iter().filter_map(name).collect();
-    let Some(unknown) = named.iter().find(|call| !names.contains(&call.name.as_str())) else {
-        return Ok(());
-    };
-    let near = |it: &&&str| strsim::jaro_winkler(it, &unknown.name);
-    let nearest = names.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
-    Err(TargetError::Tool {
-        target: bench.endpoint.to_string(),
-        name: unknown.name.clone(),
-        nearest: nearest.map_or_else(
-            || "it lists no tools".to_owned(),
-            |it| format!("the most similar one is {it:?}"),
-        ),
-    })
-}
 
 /// Calls the tools that may be called, unless that was done before, and keeps what came.
 pub(super) async fn make(bench: &mut Bench) {
@@ -57,19 +30,18 @@ pub(super) async fn make(bench: &mut Bench) {
         let Some(name) = name(tool) else { continue };
         counts.tools += 1;
         counts.tokens += tokens(tool);
-        let given: Vec<_> = bench.named.iter().filter(|it| it.name == name).cloned().collect();
         if !bench.callable.iter().any(|it| it == name) {
             counts.not_read_only.push(name.to_owned());
             continue;
         }
-        let needs_a_task = tool.pointer("/execution/taskSupport") == Some(&json!("required"));
-        if needs_a_task {
+        if tool.pointer("/execution/taskSupport") == Some(&json!("required")) {
             counts.tasks.push(name.to_owned());
             continue;
         }
-        let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-        let mut arguments: Vec<_> = given.into_iter().filter_map(|it| it.arguments).collect();
+        let given = bench.named.iter().filter(|it| it.name == name);
+        let mut arguments: Vec<_> = given.filter_map(|it| it.arguments.clone()).collect();
         if arguments.is_empty() {
+            let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
             arguments.extend(sample::arguments(schema, uri.as_ref()));
         }
         if arguments.is_empty() {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::rule::{Finding, Verdict};
-use crate::probe::{Bench, Exchange, Line, Talk};
+use crate::probe::{Bench, Exchange, Line, Logged, Talk};
 
 /// A longer line is not expected to be understood.
 const LONG: usize = 64 * 1024;
@@ -20,7 +20,7 @@ pub(super) struct Heard<'a> {
 
 /// What was seen first, and how often.
 #[derive(Default)]
-pub(super) struct Sightings {
+struct Sightings {
     first: Option<Finding>,
     count: usize,
 }
@@ -45,22 +45,36 @@ pub(super) fn every(bench: &Bench, wrong: impl Fn(&Heard<'_>) -> Option<String>)
         }
     }
     match sightings.verdict() {
-        Verdict::Holds if logged.is_cut => {
-            Verdict::Unclear("more came than is kept; its beginning is as it should be".to_owned())
-        }
+        Verdict::Holds if logged.is_cut => Verdict::Unclear(
+            "the server sent more than is kept; in what is kept, it holds".to_owned(),
+        ),
         verdict => verdict,
     }
 }
 
+/// What `wrong` finds of whole exchanges in the log, put together.
+pub(super) fn exchanges(
+    bench: &Bench,
+    wrong: impl Fn(&Logged) -> Vec<(String, &Exchange)>,
+) -> Verdict {
+    let mut sightings = Sightings::default();
+    if let Some(log) = &bench.log {
+        for (seen, exchange) in wrong(&log.read()) {
+            sightings.add(seen, || exchange.clone());
+        }
+    }
+    sightings.verdict()
+}
+
 impl Sightings {
-    pub(super) fn add(&mut self, seen: String, exchange: impl FnOnce() -> Exchange) {
+    fn add(&mut self, seen: String, exchange: impl FnOnce() -> Exchange) {
         self.count += 1;
         if self.first.is_none() {
             self.first = Some(Finding { seen, exchange: exchange() });
         }
     }
 
-    pub(super) fn verdict(self) -> Verdict {
+    fn verdict(self) -> Verdict {
         match self.first {
             None => Verdict::Holds,
             Some(first) if self.count == 1 => Verdict::Finding(first),
@@ -78,7 +92,8 @@ impl<'a> Heard<'a> {
         Exchange::is_response(self.message)
     }
 
-    fn id(&self) -> &'a Value {
+    /// Its id; null without one.
+    pub(super) fn id(&self) -> &'a Value {
         self.message.get("id").unwrap_or(&Value::Null)
     }
 
@@ -102,9 +117,9 @@ impl<'a> Heard<'a> {
         self.asked().rev().find(|it| it.get("id") == Some(id) && it.get("method").is_some())
     }
 
-    /// The method of that request, if it has one.
+    /// The method of that request, if it has one. A line with the same id that is not JSON may be what is answered.
     pub(super) fn method(&self) -> Option<&'a str> {
-        self.request()?.get("method")?.as_str()
+        self.request().filter(|_| self.unread(self.id()) == 0)?.get("method")?.as_str()
     }
 
     /// Whether as many responses as requests with its id came before it.
@@ -126,12 +141,16 @@ impl<'a> Heard<'a> {
         all.find_map(|it| it.get("method")?.as_str())
     }
 
-    /// How many requests have this id. A server may read more than is JSON, such as bytes that are not UTF-8.
+    /// How many requests have this id. A server may read more than is JSON.
     fn requests(&self, id: &Value) -> usize {
+        self.asked().filter(|it| it.get("id") == Some(id)).count() + self.unread(id)
+    }
+
+    /// How many lines have this id and are not JSON for this program: not UTF-8, or nested too deeply.
+    fn unread(&self, id: &Value) -> usize {
         let written = format!("\"id\":{id}");
         let has_text = |line: &&Line| line.messages.is_none() && line.text.contains(&written);
-        let unread = self.sent().filter(has_text).count();
-        self.asked().filter(|it| it.get("id") == Some(id)).count() + unread
+        self.sent().filter(has_text).count()
     }
 
     /// Whether it refuses something that is not JSON. A server may have read an id in it nevertheless.

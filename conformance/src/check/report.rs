@@ -28,7 +28,7 @@ pub struct CheckReport {
     pub server: Option<String>,
     /// The revisions that it supports.
     pub revisions: Vec<Revision>,
-    /// How many tools were called; nothing if none of the rules that look at calls was asked.
+    /// How many tools were called; `None` if none of the checked rules looks at calls.
     pub calls: Option<Calls>,
     /// The rules, in the order in which they were asked.
     pub judged: Vec<Judged>,

@@ -4,8 +4,9 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::probe::{Bench, Exchange, Revision};
+use crate::probe::{Bench, Exchange, Raw, Revision};
 
 /// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
@@ -153,6 +154,13 @@ impl From<Unserved> for Verdict {
 /// A request that the server answers with a result, and that changes nothing.
 pub(super) fn plain(bench: &Bench) -> Result<&'static str, Unserved> {
     bench.plain.ok_or(Unserved)
+}
+
+/// That request, to which something is done.
+pub(super) fn good(bench: &mut Bench) -> Result<Raw, Unserved> {
+    let method = plain(bench)?;
+    let message = bench.message(method, json!({}));
+    Ok(bench.framed(&message))
 }
 
 /// It holds, or it does not for what was seen.

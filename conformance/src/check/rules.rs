@@ -75,21 +75,15 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// The rule about a revision that is answered and not served, judged.
-pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> impl Iterator<Item = Judged> {
-    let rule = modern::RULES.iter().find(|rule| rule.id == modern::DISCOVER);
+pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> Option<Judged> {
+    let rule = modern::RULES.iter().find(|rule| rule.id == modern::DISCOVER)?;
     let verdict = modern::discover(revision, greeting);
-    rule.into_iter().map(move |rule| Judged {
-        rule,
-        revision,
-        verdict: verdict.clone(),
-        elapsed: Duration::ZERO,
-    })
+    Some(Judged { rule, revision, verdict, elapsed: Duration::ZERO })
 }
 
 /// Whether a rule only looks at what came before.
 pub(super) fn looks_back(rule: &Rule) -> bool {
-    let groups = [messages::RULES, contents::RULES];
-    groups.into_iter().flatten().any(|it| it.id == rule.id)
+    messages::RULES.iter().chain(contents::RULES).any(|it| it.id == rule.id)
 }
 
 const MUST: Level = Level::Must;

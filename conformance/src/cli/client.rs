@@ -5,10 +5,10 @@ use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, ClientCheck, client_rules};
+use mcp_conformance::{BoxError, ClientCheck, Results, Subject, Tool, client_rules};
 
 use super::Verdict;
-use super::output::{ReportFormat, RuleText, known_rules, show_rules};
+use super::output::{OutputArgs, RuleText, known_rules, show_rules};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
@@ -26,9 +26,8 @@ pub(crate) struct ClientArgs {
     /// Stop the client after this many seconds in each of the 11 scenes.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// The format of the report.
-    #[arg(long, value_enum, default_value = "text")]
-    format: ReportFormat,
+    #[command(flatten)]
+    output: OutputArgs,
     /// List all rules and exit.
     #[arg(long)]
     list: bool,
@@ -56,6 +55,7 @@ impl ClientArgs {
             return Ok(Verdict::Holds);
         }
         known_rules(&texts, self.only.iter().chain(&self.skip))?;
+        let known = self.output.known()?;
         let mut words = self.command.into_iter();
         let program = words.next().ok_or("the command is empty")?;
         let check = ClientCheck::command(program.clone(), words.collect())
@@ -68,21 +68,16 @@ impl ClientArgs {
                 let _ = writeln!(std::io::stderr(), "scene {scene} …");
             }
         });
-        let report = match report.await {
-            Ok(report) => report,
+        let subject = match report.await {
+            Ok(report) => Subject::from(&report),
             Err(error) => {
-                let program = program.to_string_lossy();
-                writeln!(out, "cannot run {program}: {error}")?;
-                return Ok(Verdict::Unreachable);
+                let program = program.to_string_lossy().into_owned();
+                let why = format!("cannot run {program}: {error}");
+                Subject::unreachable(program, why)
             }
         };
-        match self.format {
-            ReportFormat::Text => report.write_text(&mut out)?,
-            ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
-        }
-        Ok(match report.findings().next() {
-            None => Verdict::Holds,
-            Some(_) => Verdict::Differs,
-        })
+        let mut results = Results::new(Tool::Client);
+        results.targets.push(subject);
+        self.output.finish(results, known.as_ref(), false, out)
     }
 }

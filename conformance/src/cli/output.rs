@@ -17,8 +17,8 @@ pub(crate) struct OutputArgs {
     /// Write the report to this file. Standard output then shows the text report.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The lowest level of a rule whose findings make the exit code 1. Findings of lower levels are only reported. A
-    /// transcript that differs always does.
+    /// The lowest level of a rule whose findings make the exit code 1. Findings of lower levels are only reported.
+    /// Transcripts that differ always make it 1.
     #[arg(long, value_enum, default_value = "must", value_name = "LEVEL")]
     fail_on: FailOn,
     /// A file of known failures, as --write-baseline writes it. They do not fail the run, but a listed rule or

@@ -1,15 +1,19 @@
 //! `record`: a proxy that keeps what it sees.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, RecordedFile, Recorder, Target, around, proxy};
+use mcp_conformance::{
+    BoxError, RecordedCalls, RecordedFile, Recorder, Revision, Target, ToolCall, around, proxy,
+};
 use tokio::net::TcpListener;
 
 use super::Verdict;
+use super::diff::unreachable;
 use super::server::HeaderArgs;
 
 #[derive(Debug, Args)]
@@ -33,17 +37,33 @@ pub(crate) struct RecordArgs {
     /// Write a separate transcript for each request, with the earlier steps whose values it uses.
     #[arg(long)]
     split: bool,
+    /// Record these calls, without a client: lines such as {"name":"add","arguments":{"a":1,"b":2}}, or a transcript.
+    /// Arguments that are left out are made from the tool's schema.
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
+    calls: Option<PathBuf>,
+    /// Make the calls in this revision of the protocol. Repeatable; of several, and by default of all, the newest that
+    /// the server supports is used.
+    #[arg(long, value_name = "DATE", requires = "calls")]
+    revision: Vec<Revision>,
+    /// Wait at most this many seconds for the answer to each call.
+    #[arg(long, value_name = "SECONDS", default_value = "10", requires = "calls", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
     /// The command that starts a server on stdin and stdout. The client uses stdin and stdout of this program.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 impl RecordArgs {
-    pub(super) async fn run(&self) -> Result<Verdict, BoxError> {
+    pub(super) async fn run(&self, out: impl Write) -> Result<Verdict, BoxError> {
         let recorder = Recorder::new(&self.out, self.split)
             .map_err(|error| format!("cannot write to {}: {error}", self.out.display()))?;
         let mut verdict = Verdict::Holds;
-        if let Some((program, arguments)) = self.command.split_first() {
+        if let Some(calls) = &self.calls {
+            match self.make(&ToolCall::read(calls)?, &recorder).await {
+                Ok(made) => say(&told(&made)),
+                Err(error) => return unreachable(error, out),
+            }
+        } else if let Some((program, arguments)) = self.command.split_first() {
             tokio::select! {
                 ended = around(program, arguments, recorder.clone()) => if let Err(error) = ended {
                     say(&format!("mcp-conformance: {error}"));
@@ -52,8 +72,7 @@ impl RecordArgs {
                 () = super::interrupted() => {}
             }
         } else {
-            let upstream =
-                self.headers.apply(Target::url(self.upstream.as_deref().unwrap_or_default())?)?;
+            let upstream = self.upstream()?;
             let listener = TcpListener::bind(self.listen)
                 .await
                 .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
@@ -74,6 +93,32 @@ impl RecordArgs {
         }
         Ok(verdict)
     }
+
+    fn upstream(&self) -> Result<Target, BoxError> {
+        self.headers.target(self.upstream.as_deref().unwrap_or_default())
+    }
+
+    async fn make(&self, calls: &[ToolCall], to: &Recorder) -> Result<RecordedCalls, BoxError> {
+        let timeout = Duration::from_secs(self.timeout);
+        let Some((program, arguments)) = self.command.split_first() else {
+            let target = self.upstream()?;
+            return Ok(to.calls_of_url(target, calls, &self.revision, timeout).await?);
+        };
+        let arguments = arguments.to_vec();
+        Ok(to.calls_of_command(program, arguments, calls, &self.revision, timeout).await?)
+    }
+}
+
+/// What came of the calls.
+fn told(made: &RecordedCalls) -> String {
+    let mut text = format!("made {} calls in {}", made.made, made.revision);
+    for name in &made.need_arguments {
+        text.push_str(&format!("\n  not called: {name} needs arguments"));
+    }
+    for failed in &made.failed {
+        text.push_str(&format!("\n  without a result: {failed}"));
+    }
+    text
 }
 
 /// What was written, and where it accepts more than what was recorded.

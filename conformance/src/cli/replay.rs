@@ -32,7 +32,7 @@ pub(crate) struct ReplayArgs {
     timeout: u64,
     /// Write what the server answers now into the transcripts, in place of what differs. Matchers that accept the
     /// answer stay. The exit code is 0 if nothing else differs.
-    #[arg(long, conflicts_with_all = ["baseline", "write_baseline"])]
+    #[arg(long, conflicts_with_all = ["baseline", "write_baseline", "format", "output"])]
     update: bool,
     #[command(flatten)]
     output: OutputArgs,

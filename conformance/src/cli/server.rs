@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, Revision, Target, ToolCall};
+use mcp_conformance::{BoxError, Contract, ContractError, Revision, Target, ToolCall};
 
 /// One server, and what goes with each request to it.
 #[derive(Debug, Args)]
@@ -66,6 +66,30 @@ impl AskArgs {
 
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
+    }
+}
+
+/// How a server is asked what it offers.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Read live servers in this revision of the protocol. Repeatable; of several, and by default of all, the newest
+    /// that the server supports is used.
+    #[arg(long, value_name = "DATE")]
+    revision: Vec<Revision>,
+    /// Wait at most this many seconds for each answer.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+}
+
+impl ReadArgs {
+    pub(crate) async fn contract(&self, address: ServerAddress) -> Result<Contract, ContractError> {
+        let timeout = Duration::from_secs(self.timeout);
+        match address {
+            ServerAddress::Url(target) => Contract::of_url(target, &self.revision, timeout).await,
+            ServerAddress::Command(program, arguments) => {
+                Contract::of_command(program, arguments, &self.revision, timeout).await
+            }
+        }
     }
 }
 

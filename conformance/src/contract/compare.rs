@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::change::{Change, Impact, TextChange, verb};
+use super::change::{Change, Found, Impact};
 use super::renamed::renamed;
+use super::values::varies;
 use super::{Contract, ItemKind, items};
 
 /// All changes from one contract to another.
@@ -25,19 +26,16 @@ impl ContractDiff {
     /// Compares two contracts.
     #[must_use]
     pub fn between(old: &Contract, new: &Contract) -> Self {
-        let mut changes = server(old, new);
+        let mut changes = server(old, new).into_changes("server", "");
         let mut notes = Vec::new();
-        let told = |side: &str, contract: &Contract| {
-            let notes = contract.notes.iter();
-            notes.map(|note| format!("{side}: {note}")).collect::<Vec<_>>()
-        };
-        notes.extend(told("old", old));
-        notes.extend(told("new", new));
+        for (side, contract) in [("old", old), ("new", new)] {
+            notes.extend(contract.notes.iter().map(|note| format!("{side}: {note}")));
+        }
         if let (Some(before), Some(after)) = (&old.revision, &new.revision)
             && before != after
         {
             notes.push(format!(
-                "read in the newest revision of each: the old one in {before}, the new one in {after}"
+                "the old contract was read in revision {before}, the new one in {after}"
             ));
         }
         for kind in ItemKind::ALL {
@@ -78,67 +76,56 @@ fn list(
     new: &BTreeMap<String, Value>,
     changes: &mut Vec<Change>,
 ) {
-    let change = |name: &str, what: String, impact| Change {
-        kind: kind.word(),
-        name: name.to_owned(),
-        what,
-        impact,
-        texts: Vec::new(),
-    };
     let renamed = renamed(old, new);
     for (name, before) in old {
-        let after = match (new.get(name), renamed.get(name.as_str())) {
-            (Some(after), _) => after,
-            (None, Some(now)) => {
-                changes.push(change(name, format!("was renamed to `{now}`"), Impact::Breaking));
-                let Some(after) = new.get(*now) else { continue };
-                after
-            }
-            (None, None) => {
-                changes.push(change(name, "was removed".to_owned(), Impact::Breaking));
-                continue;
-            }
-        };
-        changes.extend(items::compare(kind, name, before, after));
-    }
-    let known: BTreeSet<_> = renamed.values().copied().collect();
-    for name in new.keys().filter(|name| !old.contains_key(*name)) {
-        if !known.contains(name.as_str()) {
-            changes.push(change(name, "was added".to_owned(), Impact::Compatible));
+        let mut found = Found::default();
+        let now = renamed.get(name.as_str()).copied();
+        if let Some(now) = now {
+            found.push(format!("was renamed to `{now}`"), Impact::Breaking);
         }
+        match new.get(now.unwrap_or(name)) {
+            Some(after) => items::compare(kind, before, after, &mut found),
+            None => found.push("was removed", Impact::Breaking),
+        }
+        changes.extend(found.into_changes(kind.word(), name));
+    }
+    let is_new = |name: &&String| {
+        !old.contains_key(*name) && !renamed.values().any(|now| *now == name.as_str())
+    };
+    for name in new.keys().filter(is_new) {
+        let mut found = Found::default();
+        found.push("was added", Impact::Compatible);
+        changes.extend(found.into_changes(kind.word(), name));
     }
 }
 
 /// What changed about the server as a whole.
-fn server(old: &Contract, new: &Contract) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let mut add = |what: String, impact, texts| {
-        changes.push(Change { kind: "server", name: String::new(), what, impact, texts });
-    };
+fn server(old: &Contract, new: &Contract) -> Found {
+    let mut found = Found::default();
     // The eras offer the same things by different capabilities.
     if let (Some(before), Some(after)) = (&old.capabilities, &new.capabilities)
         && old.is_modern() == new.is_modern()
+        && !varies(before)
     {
         let (before, after) = (declared(before), declared(after));
-        let named = |names: BTreeSet<&String>| -> Option<String> {
+        let named = |names: Vec<&String>| -> Option<String> {
             let listed: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
             let plural = if listed.len() == 1 { "y" } else { "ies" };
             (!listed.is_empty()).then(|| format!("capabilit{plural} {}", listed.join(", ")))
         };
         if let Some(gone) = named(before.difference(&after).collect()) {
-            add(format!("no longer declares the {gone}"), Impact::Breaking, vec![]);
+            found.push(format!("no longer declares the {gone}"), Impact::Breaking);
         }
         if let Some(come) = named(after.difference(&before).collect()) {
-            add(format!("declares the {come}"), Impact::Compatible, vec![]);
+            found.push(format!("declares the {come}"), Impact::Compatible);
         }
     }
     // A result of a list alone says nothing of instructions.
-    if old.instructions != new.instructions && old.server.is_some() && new.server.is_some() {
-        let (old, new) = (old.instructions.clone(), new.instructions.clone());
-        let what = format!("instructions {}", verb(old.as_ref(), new.as_ref()));
-        add(what, Impact::Text, vec![TextChange { part: "instructions".to_owned(), old, new }]);
+    if old.server.is_some() && new.server.is_some() {
+        let (before, after) = (old.instructions.as_ref(), new.instructions.as_ref());
+        found.text("instructions".to_owned(), before, after);
     }
-    changes
+    found
 }
 
 /// The names of the capabilities, and of what they say yes to.
@@ -149,7 +136,7 @@ fn declared(capabilities: &Value) -> BTreeSet<String> {
         if !matches!(name.as_str(), "experimental" | "extensions") {
             names.insert(name.clone());
         }
-        for (inner, value) in value.as_object().into_iter().flatten() {
+        for (inner, value) in value.as_object().into_iter().flatten().filter(|_| !varies(value)) {
             if value.is_object() || *value == Value::Bool(true) {
                 names.insert(format!("{name}.{inner}"));
             }

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use super::{Contract, ContractError, ItemKind};
 use crate::probe::{Bench, Endpoint, Revision, newest};
+use crate::shorten::shorten;
 use crate::target::Target;
 
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 60;
+
 impl Contract {
-    /// Reads what the server at a URL offers, in the newest of these revisions that it supports. Each answer may take
-    /// as long as `timeout`.
+    /// Reads what the server at a URL offers, in the newest of these revisions that it supports (of all if there are
+    /// none). Each answer may take as long as `timeout`.
     ///
     /// # Errors
     /// [`ContractError::Target`], [`ContractError::Revision`].
@@ -31,7 +35,13 @@ impl Contract {
         revisions: &[Revision],
         timeout: Duration,
     ) -> Result<Self, ContractError> {
-        Self::of(Endpoint::Command(program.into(), arguments), revisions, timeout).await
+        let program = program.into();
+        // Two releases of a server are often started by the same program.
+        let words = [&program].into_iter().chain(&arguments);
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        let source = shorten(&words.join(" "), SHOWN);
+        let contract = Self::of(Endpoint::Command(program, arguments), revisions, timeout).await?;
+        Ok(Self { source, ..contract })
     }
 
     async fn of(
@@ -39,6 +49,7 @@ impl Contract {
         revisions: &[Revision],
         timeout: Duration,
     ) -> Result<Self, ContractError> {
+        let revisions = if revisions.is_empty() { Revision::ALL.as_slice() } else { revisions };
         let opened = newest(&endpoint, revisions, timeout).await?;
         let mut bench = opened.ok_or_else(|| ContractError::Revision(endpoint.to_string()))?;
         bench.look(&[]).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::values::bare;
+use super::same::is_same;
 
 /// How alike two names must be if only the arguments are the same.
 const ALIKE: f64 = 0.8;
@@ -41,12 +41,12 @@ pub(super) fn renamed<'a>(
     renamed
 }
 
-/// How surely one item became the other; nothing if it probably did not.
+/// How sure it is that one item became the other; `None` if it probably did not.
 fn score(old: &Value, new: &Value, alike: f64) -> Option<f64> {
     let text = |item: &Value| item.get("description").and_then(Value::as_str).map(str::to_owned);
     let described = text(old).filter(|it| it.chars().count() >= TELLING);
     let same_text = described.is_some() && described == text(new);
-    let same_form = has_a_form(old) && form(old) == form(new);
+    let same_form = has_a_form(old) && has_the_form(old, new);
     match (same_text, same_form) {
         (true, true) => Some(3.0 + alike),
         (true, false) => Some(2.0 + alike),
@@ -62,7 +62,11 @@ fn has_a_form(item: &Value) -> bool {
     properties.is_some_and(|it| !it.is_empty()) || arguments.is_some_and(|it| !it.is_empty())
 }
 
-fn form(item: &Value) -> (Option<Value>, Option<&Value>) {
-    let schema = item.get("inputSchema").map(|schema| bare(schema, schema, 0));
-    (schema, item.get("arguments"))
+/// Whether both have the same arguments.
+fn has_the_form(old: &Value, new: &Value) -> bool {
+    let same = match (old.get("inputSchema"), new.get("inputSchema")) {
+        (Some(old), Some(new)) => is_same([old, new], "", old, new),
+        (old, new) => old == new,
+    };
+    same && old.get("arguments") == new.get("arguments")
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::change::{Change, Impact, TextChange};
 use super::compare::ContractDiff;
-use crate::shorten::shorten;
+use crate::shorten::{few, shorten};
 
 /// How many items a line names.
 const MAX_NAMES: usize = 8;
@@ -32,8 +32,8 @@ impl ContractDiff {
                 continue;
             }
             writeln!(out, "{title}:")?;
-            for group in groups {
-                writeln!(out, "  {}", in_words(&group))?;
+            for (first, group) in groups {
+                writeln!(out, "  {}", in_words(first, &group))?;
                 if texts {
                     for change in group {
                         change.texts.iter().try_for_each(|it| text(change, it, &mut out))?;
@@ -44,88 +44,59 @@ impl ContractDiff {
         for note in &self.notes {
             writeln!(out, "note: {note}")?;
         }
-        let count = |impact| self.count(impact);
         if self.changes.is_empty() {
             return writeln!(out, "no changes");
         }
         writeln!(
             out,
-            "{}: {} breaking, {} not breaking, {} in texts only",
-            if self.is_breaking() { "breaking" } else { "not breaking" },
-            count(Impact::Breaking),
-            count(Impact::Compatible),
-            count(Impact::Text),
+            "{} breaking, {} not breaking, {} in texts only",
+            self.count(Impact::Breaking),
+            self.count(Impact::Compatible),
+            self.count(Impact::Text),
         )
     }
 
     /// The changes as data.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let changes = self.changes.iter().map(|change| {
-            let texts = change.texts.iter();
-            let texts = texts.map(|it| json!({"part": it.part, "old": it.old, "new": it.new}));
-            json!({
-                "kind": change.kind,
-                "name": change.name,
-                "what": change.what,
-                "impact": match change.impact {
-                    Impact::Breaking => "breaking",
-                    Impact::Compatible => "compatible",
-                    Impact::Text => "text",
-                },
-                "texts": texts.collect::<Vec<_>>(),
-            })
-        });
         json!({
             "old": self.old,
             "new": self.new,
             "breaking": self.is_breaking(),
-            "changes": changes.collect::<Vec<_>>(),
+            "changes": self.changes,
             "notes": self.notes,
         })
     }
 }
 
-/// The same change of several items together, in the order in which it first came.
-fn groups<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<Vec<&'a Change>> {
-    let mut groups: Vec<Vec<&Change>> = Vec::new();
+/// The same change of several items together, each with its first item, in the order in which it first came.
+fn groups<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<(&'a Change, Vec<&'a Change>)> {
+    let mut groups: Vec<(&Change, Vec<&Change>)> = Vec::new();
     for change in changes {
-        let same = groups.iter_mut().find(|group| {
-            group.first().is_some_and(|it| (it.kind, &it.what) == (change.kind, &change.what))
-        });
-        match same {
-            Some(group) => group.push(change),
-            None => groups.push(vec![change]),
+        let is_same = |first: &Change| (first.kind, &first.what) == (change.kind, &change.what);
+        match groups.iter_mut().find(|(first, _)| is_same(first)) {
+            Some((_, group)) => group.push(change),
+            None => groups.push((change, vec![change])),
         }
     }
     groups
 }
 
-fn in_words(group: &[&Change]) -> String {
-    let Some(first) = group.first() else {
-        return String::new();
-    };
-    let (kind, what) = (first.kind, &first.what);
-    if first.name.is_empty() {
+fn in_words(Change { kind, name, what, .. }: &Change, group: &[&Change]) -> String {
+    if name.is_empty() {
         return format!("{kind}: {what}");
     }
-    let separator = if what.starts_with("was ") || what.starts_with("is ") { " " } else { ": " };
-    let named: Vec<_> = group.iter().take(MAX_NAMES).map(|it| format!("`{}`", it.name)).collect();
-    match group {
-        [_] => format!("{kind} {}{separator}{what}", named.concat()),
-        _ => {
-            let more = match group.len().saturating_sub(MAX_NAMES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let what = match (what.strip_prefix("was "), what.strip_prefix("is ")) {
-                (Some(rest), _) => format!(" were {rest}"),
-                (_, Some(rest)) => format!(" are {rest}"),
-                _ => format!(": {what}"),
-            };
-            format!("{} {kind}s{what} ({}{more})", group.len(), named.join(", "))
-        }
+    let named: Vec<_> = group.iter().map(|it| format!("`{}`", it.name)).collect();
+    if let [named] = named.as_slice() {
+        let is_verb = what.starts_with("was ") || what.starts_with("is ");
+        return format!("{kind} {named}{}{what}", if is_verb { " " } else { ": " });
     }
+    let what = match what.split_once(' ') {
+        Some(("was", rest)) => format!(" were {rest}"),
+        Some(("is", rest)) => format!(" are {rest}"),
+        _ => format!(": {what}"),
+    };
+    format!("{} {kind}s{what} ({})", group.len(), few(&named, MAX_NAMES))
 }
 
 fn text(change: &Change, text: &TextChange, out: &mut impl Write) -> io::Result<()> {

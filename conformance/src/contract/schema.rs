@@ -5,15 +5,19 @@ mod limits;
 mod members;
 mod types;
 
-use std::collections::BTreeSet;
+use std::ptr;
 
 use serde_json::Value;
 
 use self::forms::forms;
 use self::types::{all_types, type_words, types, values};
 use super::change::{Found, Impact};
-use super::values::{MAX_DEPTH, bare, listed, varies};
+use super::same::{MAX_DEPTH, is_same};
+use super::values::{VARIES, listed, varies};
 use crate::schema::local::resolve;
+
+/// The most pairs of schemas that are compared in one schema.
+const MAX_PAIRS: usize = 20_000;
 
 /// Which way values go: what is narrower breaks callers on the way in, and what is wider on the way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,39 +28,43 @@ pub(super) enum Direction {
     Output,
 }
 
+impl Direction {
+    fn schema(self) -> &'static str {
+        match self {
+            Self::Input => "inputSchema",
+            Self::Output => "outputSchema",
+        }
+    }
+}
+
+/// Adds what changed from one schema to another.
+pub(super) fn compare(direction: Direction, old: &Value, new: &Value, found: &mut Found) {
+    if old == new {
+        return;
+    }
+    let before = found.len();
+    SchemaDiff { direction, old, new, found, open: Vec::new(), left: MAX_PAIRS }
+        .visit(old, new, "");
+    if found.len() == before && ![old, new].iter().any(|it| it.to_string().contains(VARIES)) {
+        let schema = direction.schema();
+        let what = format!("its {schema} is written differently, without effect on callers");
+        found.push(what, Impact::Text);
+    }
+}
+
 /// Two schemas, and the way of their values.
-pub(super) struct SchemaDiff<'a> {
+struct SchemaDiff<'a, 'f> {
     direction: Direction,
     old: &'a Value,
     new: &'a Value,
+    found: &'f mut Found,
+    /// The pairs that are being compared, each within the one before.
+    open: Vec<[*const Value; 2]>,
+    /// How many more pairs are compared.
+    left: usize,
 }
 
-impl<'a> SchemaDiff<'a> {
-    pub(super) fn new(direction: Direction, old: &'a Value, new: &'a Value) -> Self {
-        Self { direction, old, new }
-    }
-
-    /// Adds what changed.
-    pub(super) fn compare(&self, found: &mut Found) {
-        if self.old == self.new || varies(self.old) || varies(self.new) {
-            return;
-        }
-        let before = (found.changes.len(), found.texts.len());
-        self.visit(self.old, self.new, "", 0, found);
-        let is_silent = before == (found.changes.len(), found.texts.len());
-        if is_silent && bare(self.old, self.old, 0) != bare(self.new, self.new, 0) {
-            let what = match self.direction {
-                Direction::Input => {
-                    "its inputSchema is written differently, without effect on callers"
-                }
-                Direction::Output => {
-                    "its outputSchema is written differently, without effect on callers"
-                }
-            };
-            found.push(what, Impact::Text);
-        }
-    }
-
+impl<'a> SchemaDiff<'a, '_> {
     /// What narrower means.
     fn narrower(&self) -> Impact {
         match self.direction {
@@ -83,69 +91,80 @@ impl<'a> SchemaDiff<'a> {
         }
     }
 
-    fn visit(&self, old: &'a Value, new: &'a Value, at: &str, depth: usize, found: &mut Found) {
-        if depth > MAX_DEPTH || varies(old) || varies(new) {
+    fn visit(&mut self, old: &'a Value, new: &'a Value, at: &str) {
+        if varies(old) || varies(new) {
             return;
         }
-        self.texts(old, new, at, found);
-        self.default(old, new, at, found);
-        let (old, new) = (resolve(self.old, old), resolve(self.new, new));
-        if bare(self.old, old, 0) == bare(self.new, new, 0) && depth > 0 && !has_texts(old, new) {
+        let (before, after) = (resolve(self.old, old), resolve(self.new, new));
+        self.beside([[old, before], [new, after]], at);
+        let pair = [ptr::from_ref(before), ptr::from_ref(after)];
+        // A definition that refers to itself is compared once.
+        if self.open.contains(&pair) {
             return;
         }
-        if let (Some(before), Some(after)) = (values(self.old, old), values(self.new, new)) {
-            return self.values(&before, &after, at, found);
-        }
-        if !self.types(old, new, at, found) {
-            return;
-        }
-        match (values(self.old, old), values(self.new, new)) {
-            (None, Some(after)) => {
-                let what = format!("{} is now one of {}", self.member(at), listed(&after));
-                return found.push(what, self.narrower());
+        if self.left == 0 || self.open.len() == MAX_DEPTH {
+            if !is_same([self.old, self.new], "", before, after) {
+                let member = self.member(at);
+                let what = format!("{member} changed; the schema is too large to say how");
+                self.found.push(what, Impact::Breaking);
             }
-            (Some(before), None) => {
-                let what = format!("{} may be more than {}", self.member(at), listed(&before));
-                return found.push(what, self.wider());
-            }
-            _ => {}
+            return;
+        }
+        self.left -= 1;
+        self.open.push(pair);
+        self.resolved(before, after, at);
+        self.open.pop();
+    }
+
+    /// Two schemas that are not references.
+    fn resolved(&mut self, old: &'a Value, new: &'a Value, at: &str) {
+        self.headers(old, new, at);
+        let (before, after) = (values(self.old, old), values(self.new, new));
+        if let (Some(before), Some(after)) = (&before, &after) {
+            return self.values(before, after, at);
+        }
+        if !self.types(old, new, at) {
+            return;
+        }
+        let member = self.member(at);
+        if let Some(after) = after {
+            let what = format!("{member} is now one of {}", listed(&after));
+            return self.found.push(what, self.narrower());
+        }
+        if let Some(before) = before {
+            let what = format!("{member} may be more than {}", listed(&before));
+            return self.found.push(what, self.wider());
         }
         let (before, after) = (forms(self.old, old), forms(self.new, new));
         match (before.as_slice(), after.as_slice()) {
-            ([before], [after]) => self.one(before, after, at, depth, found),
-            _ => self.several(before, after, at, depth, found),
+            ([before], [after]) => self.one(before, after, at),
+            _ => self.several(before, after, at),
         }
     }
 
     /// Two schemas without alternatives.
-    fn one(&self, old: &'a Value, new: &'a Value, at: &str, depth: usize, found: &mut Found) {
-        self.properties(old, new, at, depth, found);
-        if let (Some(before), Some(after)) = (old.get("items"), new.get("items")) {
-            self.visit(before, after, &format!("{at}[]"), depth + 1, found);
-        } else if old.get("items") != new.get("items") {
-            let narrower = new.get("items").is_some();
-            let (what, impact) = if narrower {
-                ("has items of a certain form now", self.narrower())
-            } else {
-                ("may have items of any form", self.wider())
-            };
-            found.push(format!("{} {what}", self.member(at)), impact);
+    fn one(&mut self, old: &'a Value, new: &'a Value, at: &str) {
+        self.properties(old, new, at);
+        match (old.get("items"), new.get("items")) {
+            (Some(before), Some(after)) => self.visit(before, after, &format!("{at}[]")),
+            (None, Some(_)) => {
+                let what = format!("{} has only items of a certain form now", self.member(at));
+                self.found.push(what, self.narrower());
+            }
+            (Some(_), None) => {
+                let what = format!("{} may have items of any form now", self.member(at));
+                self.found.push(what, self.wider());
+            }
+            (None, None) => {}
         }
-        self.limits(old, new, at, found);
+        self.limits(old, new, at);
     }
 
     /// Alternatives: those that are the same are left out, and a form is compared with the one that took its place.
-    fn several(
-        &self,
-        mut before: Vec<&'a Value>,
-        mut after: Vec<&'a Value>,
-        at: &str,
-        depth: usize,
-        found: &mut Found,
-    ) {
+    fn several(&mut self, mut before: Vec<&'a Value>, mut after: Vec<&'a Value>, at: &str) {
+        let roots = [self.old, self.new];
         before.retain(|old| {
-            let form = bare(self.old, old, 0);
-            let same = after.iter().position(|new| bare(self.new, new, 0) == form);
+            let same = after.iter().position(|new| is_same(roots, "", old, new));
             same.map(|index| after.remove(index)).is_none()
         });
         before.retain(|old| {
@@ -157,71 +176,58 @@ impl<'a> SchemaDiff<'a> {
             };
             let twin = after.iter().position(alike).map(|index| after.remove(index));
             if let Some(twin) = twin {
-                self.visit(old, twin, at, depth + 1, found);
+                self.visit(old, twin, at);
             }
             twin.is_none()
         });
+        let member = self.member(at);
         let count = |forms: &[&Value]| match forms.len() {
-            1 => "one form".to_owned(),
-            count => format!("{count} forms"),
+            1 => "one alternative".to_owned(),
+            count => format!("{count} alternatives"),
         };
         if !before.is_empty() {
-            let what = format!("{} lost {} of its alternatives", self.member(at), count(&before));
-            found.push(what, self.narrower());
+            self.found.push(format!("{member} lost {}", count(&before)), self.narrower());
         }
         if !after.is_empty() {
-            let what =
-                format!("{} has {} more among its alternatives", self.member(at), count(&after));
-            found.push(what, self.wider());
+            self.found.push(format!("{member} gained {}", count(&after)), self.wider());
         }
     }
 
     /// Whether there is more to compare: not if no type is left that both take.
-    fn types(&self, old: &Value, new: &Value, at: &str, found: &mut Found) -> bool {
+    fn types(&mut self, old: &Value, new: &Value, at: &str) -> bool {
         let (before, after) = (types(self.old, old, 0), types(self.new, new, 0));
-        let lost: Vec<_> = before.difference(&after).collect();
-        let come: Vec<_> = after.difference(&before).collect();
-        if lost.is_empty() && come.is_empty() {
-            return true;
-        }
+        let lost: Vec<_> = before.difference(&after).copied().collect();
+        let come: Vec<_> = after.difference(&before).copied().collect();
         let member = self.member(at);
-        let (now, was) = (type_words(&after), type_words(&before));
-        let impact = match (lost.is_empty(), come.is_empty()) {
-            (true, _) => self.wider(),
-            (_, true) => self.narrower(),
-            _ => Impact::Breaking,
+        let (impact, what) = match (lost.as_slice(), come.as_slice()) {
+            ([], []) => return true,
+            ([], ["null"]) => (self.wider(), format!("{member} may be null")),
+            (["null"], []) => (self.narrower(), format!("{member} is no longer null")),
+            (lost, come) => {
+                let impact = match (lost, come) {
+                    ([], _) => self.wider(),
+                    (_, []) => self.narrower(),
+                    _ => Impact::Breaking,
+                };
+                let (now, was) = (type_words(&after), type_words(&before));
+                (impact, format!("{member} is now {now} instead of {was}"))
+            }
         };
-        let what =
-            match (lost.is_empty() && *come == [&"null"], come.is_empty() && *lost == [&"null"]) {
-                (true, _) => format!("{member} may be null"),
-                (_, true) => format!("{member} is no longer null"),
-                _ => format!("{member} is now {now} instead of {was}"),
-            };
-        found.push(what, impact);
+        self.found.push(what, impact);
         let any = all_types();
-        let left: BTreeSet<_> = before.intersection(&after).filter(|it| **it != "null").collect();
-        !left.is_empty() && before != any && after != any
+        before.intersection(&after).any(|it| *it != "null") && before != any && after != any
     }
 
-    fn values(&self, before: &[&Value], after: &[&Value], at: &str, found: &mut Found) {
+    fn values(&mut self, before: &[&Value], after: &[&Value], at: &str) {
         let lost: Vec<_> = before.iter().copied().filter(|it| !after.contains(it)).collect();
         let come: Vec<_> = after.iter().copied().filter(|it| !before.contains(it)).collect();
         let member = self.member(at);
+        let or = |values: &[&Value]| listed(values).replace(", ", " or ");
         if !lost.is_empty() {
-            found.push(format!("{member} is no longer {}", or(&lost)), self.narrower());
+            self.found.push(format!("{member} is no longer {}", or(&lost)), self.narrower());
         }
         if !come.is_empty() {
-            found.push(format!("{member} may also be {}", or(&come)), self.wider());
+            self.found.push(format!("{member} may also be {}", or(&come)), self.wider());
         }
     }
-}
-
-/// Whether something in either may have a text of its own.
-fn has_texts(old: &Value, new: &Value) -> bool {
-    let inner = ["properties", "items", "anyOf", "oneOf", "allOf", "additionalProperties"];
-    inner.iter().any(|name| old.get(name).is_some() || new.get(name).is_some())
-}
-
-fn or(values: &[&Value]) -> String {
-    listed(values).replace(", ", " or ")
 }

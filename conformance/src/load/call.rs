@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
+use crate::calls::parts;
 use crate::probe::Bench;
 
 /// A request: its method and its params.
@@ -68,7 +69,7 @@ impl Call {
     /// # Errors
     /// What follows the sign is not a JSON object.
     pub fn parse_tool(text: &str) -> Result<Self, CallError> {
-        let (name, arguments) = parts(text)?;
+        let (name, arguments) = given(text)?;
         Self::tool(name, arguments)
     }
 
@@ -85,16 +86,11 @@ impl Call {
     }
 }
 
-/// The text before the first `=`, and the JSON object after it, empty without a `=`.
-fn parts(text: &str) -> Result<(&str, Value), CallError> {
-    let Some((name, json)) = text.split_once('=') else {
-        return Ok((text, json!({})));
-    };
-    let value = serde_json::from_str(json).map_err(|error| CallError {
-        given: text.to_owned(),
-        reason: format!("the text after the first = is not JSON: {error}"),
-    })?;
-    Ok((name, value))
+/// The text before the first `=`, and the JSON after it; an empty object without a `=`.
+fn given(text: &str) -> Result<(&str, Value), CallError> {
+    let (name, value) =
+        parts(text).map_err(|reason| CallError { given: text.to_owned(), reason })?;
+    Ok((name, value.unwrap_or_else(|| json!({}))))
 }
 
 /// `METHOD`, or `METHOD={…}` with params.
@@ -102,7 +98,7 @@ impl FromStr for Call {
     type Err = CallError;
 
     fn from_str(text: &str) -> Result<Self, CallError> {
-        let (method, params) = parts(text)?;
+        let (method, params) = given(text)?;
         Self::new(method, params)
     }
 }

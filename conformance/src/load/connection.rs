@@ -1,24 +1,22 @@
 //! One connection under load: requests made once, sent with another id each time, and answers looked at.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use http_body_util::BodyExt as _;
+use http::Request;
+use http::request::Parts;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::call::Call;
-use crate::probe::{Bench, Endpoint};
+use crate::fault::Fault;
+use crate::probe::{Bench, Endpoint, request};
 use crate::replay::base::{Sent, breach};
 use crate::shorten::shorten;
 use crate::sse::is_event_stream;
-use crate::sse::{Decoder, Frame};
 use crate::target::Target;
+use crate::wire::{EventStream, collect};
 
-/// The longest answer that is read, in bytes.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The most characters of a failure that a report shows.
 const SHOWN: usize = 160;
 
@@ -36,8 +34,8 @@ pub(super) struct Connection {
 /// A request but for its id.
 struct Prepared {
     method: String,
-    uri: Uri,
-    headers: HeaderMap,
+    /// The line and the headers over HTTP.
+    head: Option<Parts>,
     before_id: String,
     is_tool: bool,
 }
@@ -168,26 +166,16 @@ impl Prepared {
         let params = bench.with_meta(call.params.clone());
         let message =
             serde_json::json!({"jsonrpc": "2.0", "method": call.method, "params": params});
-        let raw = bench.framed(&message);
-        let mut headers = HeaderMap::new();
-        for (name, value) in &raw.headers {
-            if let (Ok(name), Ok(value)) =
-                (HeaderName::try_from(name), HeaderValue::try_from(value))
-            {
-                headers.insert(name, value);
-            }
-        }
-        let uri = match &bench.endpoint {
-            Endpoint::Http(target) => target.locate("/mcp", "/mcp").parse().unwrap_or_default(),
-            Endpoint::Command(..) => Uri::default(),
+        let head = match &bench.endpoint {
+            Endpoint::Http(target) => request(target, bench.framed(&message)),
+            Endpoint::Command(..) => None,
         };
         let mut before_id = message.to_string();
         before_id.pop();
         before_id.push_str(",\"id\":");
         Self {
             method: call.method.clone(),
-            uri,
-            headers,
+            head: head.map(|it| it.into_parts().0),
             before_id,
             is_tool: call.method == "tools/call",
         }
@@ -198,48 +186,27 @@ impl Prepared {
     }
 }
 
-/// The status and the response of an exchange. The body is read to its end, so that the connection can be used again.
+/// The status and the response of an exchange. The body is read to its end, so that the connection can be used again; a
+/// body that is not a stream has at most 16 MiB, and a stream as much in one event.
 async fn over_http(target: &Target, prepared: &Prepared, id: u64) -> Result<(u16, Value), String> {
-    let mut request = Request::new(prepared.body(id));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = prepared.uri.clone();
-    *request.headers_mut() = prepared.headers.clone();
-    let response = target.send(request).await;
+    let head = prepared.head.clone().ok_or("the request cannot be sent")?;
+    let response = target.send(Request::from_parts(head, prepared.body(id))).await;
     let response = response.map_err(|error| error.to_string())?;
     let status = response.status().as_u16();
-    let streams = is_event_stream(response.headers());
-    let (mut decoder, mut frames) = (Decoder::default(), VecDeque::new());
-    let mut body = response.into_body();
-    let (mut read, mut bytes, mut answer) = (0, Vec::new(), None);
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| format!("the body broke off: {error}"))?;
-        let Ok(data) = frame.into_data() else {
-            continue;
+    let said = |fault: Fault| fault.to_string();
+    if !is_event_stream(response.headers()) {
+        let text = collect(response.into_body()).await.map_err(said)?;
+        return match serde_json::from_str(&text) {
+            Ok(message) => Ok((status, message)),
+            Err(_) if !(200..300).contains(&status) => Err(format!("status {status}")),
+            Err(error) => Err(format!("the body is not JSON: {error}")),
         };
-        read += data.len();
-        if read > MAX_BYTES {
-            return Err(format!("an answer is longer than {MAX_BYTES} bytes"));
-        }
-        if !streams {
-            bytes.extend_from_slice(&data);
-            continue;
-        }
-        let decoded = decoder.push(&data, &mut frames);
-        decoded.map_err(|error| error.to_string())?;
-        for frame in frames.drain(..) {
-            let Frame::Event(event) = frame else { continue };
-            let message: Option<Value> = serde_json::from_str(&event.data).ok();
-            // Notifications and questions before the response are not measured.
-            answer = message.filter(|it| it.get("method").is_none()).or(answer);
-        }
     }
-    if streams {
-        let answer = answer.ok_or("the event stream ended without a response")?;
-        return Ok((status, answer));
+    let (mut stream, mut answer) = (EventStream::new(response.into_body()), None);
+    while let Some(event) = stream.next_event().await.map_err(said)? {
+        let message: Option<Value> = serde_json::from_str(&event.data).ok();
+        // Notifications and questions before the response are not measured.
+        answer = message.filter(|it| it.get("method").is_none()).or(answer);
     }
-    match serde_json::from_slice(&bytes) {
-        Ok(message) => Ok((status, message)),
-        Err(_) if !(200..300).contains(&status) => Err(format!("status {status}")),
-        Err(error) => Err(format!("the body is not JSON: {error}")),
-    }
+    Ok((status, answer.ok_or("the event stream ended without a response")?))
 }

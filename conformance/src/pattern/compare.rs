@@ -317,7 +317,7 @@ impl Comparison {
 }
 
 /// Equality of JSON values in which 1 and 1.0 are the same number.
-fn same(left: &Value, right: &Value) -> bool {
+pub(crate) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
             left == right || left.as_f64() == right.as_f64()

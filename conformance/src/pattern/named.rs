@@ -23,9 +23,6 @@ impl<'a> Named<'a> {
     pub(super) fn of(expected: &'a [Pattern], items: &'a [Value]) -> Option<Self> {
         let wanted: Vec<&str> = expected.iter().map(expected_name).collect::<Option<_>>()?;
         let found: Vec<&str> = items.iter().map(name).collect::<Option<_>>()?;
-        if wanted == found {
-            return None;
-        }
         let of = |names: &[&'a str]| -> BTreeMap<&'a str, usize> {
             names.iter().copied().zip(0..).collect()
         };
@@ -37,7 +34,7 @@ impl<'a> Named<'a> {
             old_name == new_name || !new.contains_key(*old_name) && !old.contains_key(*new_name)
         };
         if wanted.len() == found.len() && wanted.iter().zip(&found).all(is_new_name) {
-            // Only names differ: each is compared where it stands.
+            // At most names differ: each is compared where it stands.
             return None;
         }
         let both = expected.iter().zip(&wanted).filter_map(|(pattern, name)| {
@@ -64,7 +61,8 @@ impl<'a> Named<'a> {
 /// By which items of the lists of the protocol are known.
 const KEYS: [&str; 3] = ["uri", "uriTemplate", "name"];
 
-fn name(item: &Value) -> Option<&str> {
+/// The name or the URI of an item.
+pub(crate) fn name(item: &Value) -> Option<&str> {
     KEYS.iter().find_map(|key| item.get(*key)?.as_str())
 }
 

@@ -9,7 +9,7 @@ use ::http::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::exchange::{Exchange, NOT_JSON, Watched};
+use super::exchange::{Exchange, NOT_JSON, QUIET, Watched};
 use super::http::{self, Raw};
 use super::log::Log;
 use super::revision::Revision;
@@ -17,9 +17,6 @@ use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
 use crate::client::headers::{Mirror, encoded, named};
 use crate::target::{Target, TargetError};
-
-/// How long a rule waits for what should not come.
-pub(crate) const QUIET: Duration = Duration::from_millis(300);
 
 /// Methods, by their ends, that a server answers at once.
 const QUICK: [&str; 5] = ["ping", "initialize", "/discover", "/list", "no/such/method"];
@@ -164,12 +161,7 @@ impl Bench {
             self.greeting = self.ask("server/discover", json!({})).await;
             return self.greeting.result().is_some();
         }
-        let params = json!({
-            "protocolVersion": self.revision.as_str(),
-            "capabilities": {},
-            "clientInfo": {"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")},
-        });
-        self.greeting = self.ask("initialize", params).await;
+        self.greeting = self.ask("initialize", handshake(self.revision.as_str())).await;
         self.session = self.greeting.header("mcp-session-id").map(str::to_owned);
         if self.greeting.result().is_none() {
             return false;
@@ -226,11 +218,10 @@ impl Bench {
         {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             if let Some(meta) = meta.as_object_mut() {
-                let info = json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")});
                 for (name, value) in [
                     ("protocolVersion", json!(self.revision.as_str())),
                     ("clientCapabilities", Value::Object(Map::new())),
-                    ("clientInfo", info),
+                    ("clientInfo", client_info()),
                 ] {
                     let name = format!("io.modelcontextprotocol/{name}");
                     meta.entry(name).or_insert(value);
@@ -358,17 +349,19 @@ impl Bench {
     }
 
     /// The same with params.
-    pub(crate) async fn notify_with(
-        &mut self,
-        method: &str,
-        params: Value,
-        listen: Duration,
-    ) -> Exchange {
+    async fn notify_with(&mut self, method: &str, params: Value, listen: Duration) -> Exchange {
         let params = self.with_meta(params);
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
         let patience = if self.endpoint.is_http() { self.patience } else { listen };
         self.raw_within(raw, patience).await
+    }
+
+    /// Cancels the request of this id, and waits as [`Self::notify`] does.
+    pub(crate) async fn cancel(&mut self, id: impl Into<Value>, listen: Duration) -> Exchange {
+        let id: Value = id.into();
+        let params = json!({"requestId": id, "reason": "a test"});
+        self.notify_with("notifications/cancelled", params, listen).await
     }
 
     /// Takes part in a session that another opened.
@@ -411,4 +404,13 @@ impl Bench {
             process.ends(QUIET).await;
         }
     }
+}
+
+/// The params of `initialize` for this version.
+pub(crate) fn handshake(version: &str) -> Value {
+    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()})
+}
+
+fn client_info() -> Value {
+    json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")})
 }

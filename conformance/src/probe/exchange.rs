@@ -1,12 +1,15 @@
 //! One exchange with a server, as it was on the wire: what reports show, and what rules judge.
 
 use std::fmt;
+use std::time::Duration;
 
 use http::header::HeaderMap;
 use serde_json::Value;
 
 use crate::shorten::excerpt;
 
+/// How long a rule waits for what should not come.
+pub(crate) const QUIET: Duration = Duration::from_millis(300);
 /// How much of a text a report shows, in characters.
 const SHOWN: usize = 2_000;
 
@@ -66,11 +69,15 @@ impl Exchange {
         if let Some(code) = code.filter(|code| code.as_i64().is_none()) {
             return Some(format!("the code of the error is {code}, see messages.schema"));
         }
-        let is_busy = matches!(self.status, Some(429 | 503));
         let is_taken = self.status.is_none_or(|status| (200..300).contains(&status));
         let is_answered = self.response().is_some() || self.is_acknowledged();
         let is_silent = self.broken.is_some() && is_taken && !is_answered;
-        (is_busy || is_silent).then(|| self.outcome())
+        (self.is_busy() || is_silent).then(|| self.outcome())
+    }
+
+    /// Whether the server says that it has too much to do.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.status, Some(429 | 503))
     }
 
     /// Whether a subscription was acknowledged, which has no response while it lasts.

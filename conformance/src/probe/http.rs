@@ -9,9 +9,8 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
-use crate::sse::is_event_stream;
-use crate::sse::{Decoder, Frame};
+use super::exchange::{Exchange, NOT_JSON, QUIET, is_like_a_message};
+use crate::sse::{Decoder, Frame, is_event_stream};
 use crate::target::{Body, Target};
 
 /// The most bytes of an answer that are read.
@@ -60,9 +59,6 @@ impl Raw {
     }
 }
 
-/// How long a stream may stay open after its response.
-const LINGER: Duration = Duration::from_millis(300);
-
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
 pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
     hold(target, raw, patience, patience).await.0
@@ -75,7 +71,7 @@ pub(super) async fn send_and_stay(target: &Target, raw: Raw, patience: Duration)
         && is_event_stream(&exchange.headers)
         && exchange.response().is_some()
     {
-        let end = Instant::now() + LINGER;
+        let end = Instant::now() + QUIET;
         let rest = read(&mut exchange, &mut body, end, |_| false).await;
         exchange.is_open = matches!(rest, Err(Stop::Late));
     }
@@ -189,7 +185,8 @@ pub(super) async fn read(
     outcome
 }
 
-fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
+/// The request to a server; `None` if its path or a header cannot be sent.
+pub(crate) fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     let mut request = Request::new(raw.body);
     *request.method_mut() = raw.method;
     let path = raw.path.unwrap_or_else(|| target.locate("/mcp", "/mcp"));

@@ -61,11 +61,11 @@ impl Log {
         logged.talks.len() - 1
     }
 
-    /// Whether a message with this id was sent to a program.
+    /// Whether a message with this id was sent to a program, or may have been.
     pub(super) fn has_sent(&self, program: usize, id: &Value) -> bool {
         let logged = self.read();
-        let lines = logged.talks.get(program).map(|talk| talk.lines.iter());
-        lines.into_iter().flatten().any(|line| line.is_sent && line.has(id))
+        let mut lines = logged.talks.get(program).into_iter().flat_map(|talk| &talk.lines);
+        logged.is_cut || lines.any(|line| line.is_sent && line.has(id))
     }
 
     /// Logs a line to or from a program.

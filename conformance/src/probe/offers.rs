@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::bench::Bench;
 use super::exchange::Exchange;
 use crate::calls::ToolCall;
+use crate::target::TargetError;
 
 impl Bench {
     /// Opens it, and learns what the server offers.
@@ -60,7 +61,8 @@ impl Bench {
         let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
         let info = result.get("serverInfo").or_else(|| result.pointer(stated))?;
         let text = |member: &str| info.get(member).and_then(Value::as_str);
-        Some(format!("{} {}", text("name")?, text("version").unwrap_or_default()))
+        let version = text("version").map(|it| format!(" {it}"));
+        Some(text("name")?.to_owned() + version.as_deref().unwrap_or_default())
     }
 
     /// Whether the server declares a capability.
@@ -73,6 +75,32 @@ impl Bench {
     pub(crate) fn items(&self, method: &str) -> &[Value] {
         let list = self.lists.iter().find(|(known, ..)| *known == method);
         list.map_or(&[], |(_, items, _)| items.as_slice())
+    }
+
+    /// Whether all these tools exist.
+    ///
+    /// # Errors
+    /// A tool is not offered.
+    pub(crate) fn has_tools(&self, named: &[ToolCall]) -> Result<(), TargetError> {
+        // A list that could not be read says nothing about names.
+        if self.page("tools/list").result().is_none() && self.offers("tools") {
+            return Ok(());
+        }
+        let names = self.items("tools/list").iter().filter_map(|it| it.get("name")?.as_str());
+        let names: Vec<_> = names.collect();
+        let Some(unknown) = named.iter().find(|call| !names.contains(&call.name.as_str())) else {
+            return Ok(());
+        };
+        let near = |it: &&&str| strsim::jaro_winkler(it, &unknown.name);
+        let nearest = names.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
+        Err(TargetError::Tool {
+            target: self.endpoint.to_string(),
+            name: unknown.name.clone(),
+            nearest: nearest.map_or_else(
+                || "it lists no tools".to_owned(),
+                |it| format!("the most similar one is {it:?}"),
+            ),
+        })
     }
 
     /// The exchange that brought the first page of a list.

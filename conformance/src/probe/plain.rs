@@ -30,8 +30,7 @@ impl Bench {
     pub(crate) async fn gone(&mut self) -> Option<Exchange> {
         let message = self.message(self.plain?, json!({}));
         let exchange = self.raw(self.framed(&message)).await;
-        let is_busy = matches!(exchange.status, Some(429 | 503));
-        (exchange.result().is_none() && !is_busy).then_some(exchange)
+        (exchange.result().is_none() && !exchange.is_busy()).then_some(exchange)
     }
 
     /// Whether the server still answers, be it with an error.

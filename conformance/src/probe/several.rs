@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::bench::{Bench, Endpoint, QUIET};
-use super::exchange::{Exchange, Watched};
+use super::bench::{Bench, Endpoint};
+use super::exchange::{Exchange, QUIET, Watched};
 use super::http::{self, Raw};
 use crate::target::Body;
 
@@ -118,6 +118,7 @@ impl Bench {
             Endpoint::Command(..) => (self.raw(raw).await, None),
         }
     }
+
     /// Reads an open subscription for this long, and adds the messages to the exchange.
     pub(crate) async fn collect(
         &mut self,

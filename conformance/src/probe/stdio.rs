@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
 use super::log::Log;
-use crate::child::Group;
+use crate::child::{Group, next_line};
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -56,12 +56,7 @@ impl Process {
         tokio::spawn(async move {
             let Some(stdout) = stdout else { return };
             let mut reader = BufReader::new(stdout);
-            loop {
-                let mut line = Vec::new();
-                let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await;
-                if !read.is_ok_and(|count| count > 0) {
-                    return;
-                }
+            while let Some(line) = next_line(&mut reader, MAX_LINE).await {
                 if let Some((log, program)) = &logged {
                     log.line(*program, false, &line);
                 }

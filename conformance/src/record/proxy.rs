@@ -2,36 +2,25 @@
 
 mod body;
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap};
 use http::{HeaderName, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use self::body::{Watch, watched};
 use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
+use crate::serving::{plain, serve};
 use crate::sse::MAX_EVENT_BYTES;
-use crate::target::{Body, Target};
+use crate::target::{Body, BoxError, Target};
 use crate::transcript::Era;
 
-/// The most connections of clients at once.
-const MAX_CONNECTIONS: usize = 256;
-/// How long a client may take for the head of a request.
-const HEAD_TIME: Duration = Duration::from_secs(30);
 /// The path of the proxy's own endpoint.
 const ENDPOINT: &str = "/mcp";
 /// Headers that belong to a connection (RFC 9110, 7.6.1).
@@ -58,29 +47,20 @@ pub async fn proxy(
     recorder: Recorder,
 ) -> std::io::Result<()> {
     let proxy = Proxy { upstream, recorder, handshakes: Arc::default() };
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let mut connections = tokio::task::JoinSet::new();
-    loop {
-        let Ok(permit) = room.clone().acquire_owned().await else {
-            return Ok(());
-        };
-        let (socket, _): (_, SocketAddr) = listener.accept().await?;
-        while connections.try_join_next().is_some() {}
+    let answer = move |request: Request<Incoming>| {
         let proxy = proxy.clone();
-        connections.spawn(async move {
-            let service = service_fn(move |request| {
-                let proxy = proxy.clone();
-                async move { Ok::<_, Infallible>(proxy.pass(request).await) }
-            });
-            // A connection that breaks off is its client's affair.
-            let _ = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .serve_connection(TokioIo::new(socket), service)
-                .await;
-            drop(permit);
-        });
-    }
+        async move { proxy.pass(request).await }
+    };
+    serve(listener, answer).await
+}
+
+/// The same server, of which everything is recorded.
+pub(super) fn through(upstream: Target, recorder: Recorder) -> Target {
+    let proxy = Proxy { upstream, recorder, handshakes: Arc::default() };
+    Target::in_process(move |request| {
+        let proxy = proxy.clone();
+        async move { Ok::<_, BoxError>(proxy.pass(request).await) }
+    })
 }
 
 #[derive(Clone)]
@@ -92,7 +72,10 @@ struct Proxy {
 }
 
 impl Proxy {
-    async fn pass(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn pass<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body<Data: Send, Error: Into<BoxError>> + Send,
+    {
         let (mut head, body) = request.into_parts();
         let body = match Limited::new(body, MAX_EVENT_BYTES).collect().await {
             Ok(body) => body.to_bytes(),
@@ -100,7 +83,7 @@ impl Proxy {
                 let problem = format!(
                     "the request is longer than {MAX_EVENT_BYTES} bytes, or broke off: {error}"
                 );
-                return failed(StatusCode::PAYLOAD_TOO_LARGE, &problem);
+                return plain(StatusCode::PAYLOAD_TOO_LARGE, &problem);
             }
         };
         for (name, value) in &head.headers {
@@ -117,13 +100,13 @@ impl Proxy {
         match self.upstream.locate(ENDPOINT, path).parse() {
             Ok(uri) => head.uri = uri,
             Err(error) => {
-                return failed(StatusCode::BAD_GATEWAY, &format!("no such path: {error}"));
+                return plain(StatusCode::BAD_GATEWAY, &format!("no such path: {error}"));
             }
         }
         let serial = is_endpoint.then(|| self.asked(&exchange)).flatten();
         let response = match self.upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
-            Err(error) => return failed(StatusCode::BAD_GATEWAY, &error.to_string()),
+            Err(error) => return plain(StatusCode::BAD_GATEWAY, &error.to_string()),
         };
         if !is_endpoint {
             return response;
@@ -241,11 +224,4 @@ fn of_message(headers: &mut HeaderMap) {
     for name in OF_CONNECTION {
         headers.remove(name);
     }
-}
-
-fn failed(status: StatusCode, problem: &str) -> Response<Body> {
-    let body = Full::new(Bytes::from(format!("mcp-conformance: {problem}\n")));
-    let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = status;
-    response
 }

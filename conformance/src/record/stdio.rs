@@ -10,7 +10,7 @@ use tokio::io::{
 use tokio::process::Command;
 
 use super::session::era_of;
-use super::{Key, Recorder, modern};
+use super::{Key, Recorder, Sender, modern};
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::BoxError;
 use crate::transcript::Era;
@@ -45,12 +45,6 @@ pub async fn around(
     Ok(child.wait().await?.code())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sender {
-    Client,
-    Server,
-}
-
 async fn pass(
     from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -78,7 +72,7 @@ async fn pass(
 }
 
 /// A process serves one client, which may use both eras.
-fn keep(recorder: &Recorder, side: Sender, message: Value) {
+pub(super) fn keep(recorder: &Recorder, side: Sender, message: Value) {
     let legacy = Key::Sessionless;
     if side == Sender::Client {
         let (key, era) = match era_of(&message, None) {

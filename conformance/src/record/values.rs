@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::flow::{Flow, SHORTEST};
 use super::mask::{Mask, is_secret_name};
-use super::volatile::{ChangingText, expression, is_opaque_name, number, parts};
+use super::volatile::{ANYTHING, ChangingText, ENCODED, expression, is_opaque_name, number, parts};
 
 /// A place where a transcript accepts more than what was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl<'a> Writer<'a> {
             return self.loosen(json!({"$type": "string"}), "the server's own text");
         }
         if matches!(key, "blob" | "data") && holds_changing_text(text) {
-            let pattern = json!({"$match": "^[A-Za-z0-9+/]+=*$"});
+            let pattern = json!({ "$match": ENCODED });
             return self.loosen(pattern, "a time or an identifier in base64");
         }
         let secrets = self.mask.secrets(text);
@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
         }
         let mut loose: Vec<ChangingText> = secrets
             .iter()
-            .map(|&(start, end)| ChangingText { start, end, like: r"[\s\S]+" })
+            .map(|&(start, end)| ChangingText { start, end, like: ANYTHING })
             .collect();
         let secret = !loose.is_empty();
         for part in self.changing(text) {

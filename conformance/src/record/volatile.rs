@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::mask::MASKED;
+
 /// A part of a text that changes, and the expression that any such part matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChangingText {
@@ -13,27 +15,30 @@ pub(crate) struct ChangingText {
     pub(crate) like: &'static str,
 }
 
-/// Each kind of part: how it is found, and what is written in its place.
-const KINDS: [(&str, &str); 5] = [
+/// Each kind of part: how it is found, what is written in its place, and an example.
+const KINDS: [(&str, &str, &str); 5] = [
     // A UUID (RFC 9562).
     (
         r"(?i-u:\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)",
         "[0-9A-Fa-f-]{36}",
+        "00000000-0000-4000-8000-000000000000",
     ),
     // A date and time (RFC 3339).
     (
         r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?",
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(?:Z|[+-][0-9:]+)?",
+        "2026-01-01T00:00:00Z",
     ),
     // A time of day.
     (
         r"\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:\s?[AP]M)?",
         r"[0-9]{1,2}:[0-9]{2}:[0-9.]+(?:\s?[AP]M)?",
+        "12:00:00",
     ),
     // A long number in hexadecimal, such as a digest or a trace id.
-    (r"(?i-u:\b[0-9a-f]{24,}\b)", "[0-9A-Fa-f]{24,}"),
+    (r"(?i-u:\b[0-9a-f]{24,}\b)", "[0-9A-Fa-f]{24,}", "0123456789abcdef01234567"),
     // Milliseconds since 1970, from 2017 to 2033.
-    (r"\b1[5-9][0-9]{11}\b", "[0-9]{13}"),
+    (r"\b1[5-9][0-9]{11}\b", "[0-9]{13}", "1767225600000"),
 ];
 
 #[expect(
@@ -42,7 +47,7 @@ const KINDS: [(&str, &str); 5] = [
 )]
 static FINDERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     KINDS
-        .map(|(finder, like)| (Regex::new(finder).expect("an expression of this file"), like))
+        .map(|(finder, like, _)| (Regex::new(finder).expect("an expression of this file"), like))
         .into()
 });
 
@@ -98,6 +103,30 @@ pub(crate) fn expression(text: &str, parts: &[ChangingText]) -> String {
         at = part.end;
     }
     expression + &literal(known_range::text(text, at..)) + "$"
+}
+
+/// What stands for a secret in an expression.
+pub(super) const ANYTHING: &str = r"[\s\S]+";
+/// What stands for base64 in which something changes.
+pub(super) const ENCODED: &str = "^[A-Za-z0-9+/]+=*$";
+
+/// A text for an expression that a recording has, and the text of any other expression as well as it can be read.
+pub(crate) fn like(expression: &str) -> String {
+    if expression == ENCODED {
+        return "AAAA".to_owned();
+    }
+    let text = expression.strip_prefix('^').unwrap_or(expression);
+    let text = text.strip_suffix('$').unwrap_or(text);
+    let kinds = KINDS.iter().map(|(_, like, example)| (*like, *example));
+    let text = kinds
+        .chain([(ANYTHING, MASKED)])
+        .fold(text.to_owned(), |text, (like, example)| text.replace(like, example));
+    let mut escaped = false;
+    let plain = text.chars().filter(|letter| {
+        escaped = *letter == '\\' && !escaped;
+        !escaped
+    });
+    plain.collect()
 }
 
 /// A text as a regular expression of a transcript, where `${` would begin a variable.

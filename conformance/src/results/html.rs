@@ -2,8 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::matrix::{LEGEND, groups, rows};
-use super::{Case, Location, Outcome, Results, Subject, Tool};
+use super::matrix::{Group, LEGEND, groups, rows};
+use super::{Location, Outcome, Results, Subject, Tool};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -26,6 +26,7 @@ pub(super) fn page(results: &Results) -> Markup {
     let title = match results.tool {
         Tool::Check => "MCP servers against the rules",
         Tool::Replay => "MCP servers against transcripts",
+        Tool::Client => "MCP clients against the rules",
     };
     html! {
         (DOCTYPE)
@@ -118,12 +119,13 @@ fn subject(number: usize, target: &Subject) -> Markup {
             p { "No findings." }
         }
         @for group in groups {
-            (finding(group.case, &group.revisions))
+            (finding(&group))
         }
     }
 }
 
-fn finding(case: &Case, revisions: &[&str]) -> Markup {
+fn finding(group: &Group<'_>) -> Markup {
+    let case = group.case;
     let level = case.level.map(|it| it.to_string()).unwrap_or_default();
     let label = match case.verdict {
         Outcome::Finding => level,
@@ -136,7 +138,7 @@ fn finding(case: &Case, revisions: &[&str]) -> Markup {
         details class=(class(case.verdict)) {
             summary {
                 strong { (label) " " (case.name) }
-                " (" (revisions.join(", ")) "): " (case.seen.as_deref().unwrap_or_default())
+                (group.within()) ": " (case.seen.as_deref().unwrap_or_default())
             }
             p { (case.title) "." }
             @if let Some(section) = &case.section { p { "Section: " (section) } }

@@ -34,22 +34,18 @@ pub(super) fn write(results: &Results, out: impl Write) -> io::Result<()> {
 
 fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) -> io::Result<()> {
     if let Some(why) = &target.unreachable {
-        let attributes = [("name", target.name.as_str()), ("tests", "1"), ("errors", "1")];
-        writer.create_element("testsuite").with_attributes(attributes).write_inner_content(
-            |writer| {
-                writer
-                    .create_element("testcase")
-                    .with_attributes([("classname", target.name.as_str()), ("name", "reachable")])
-                    .write_inner_content(|writer| {
-                        writer
-                            .create_element("error")
-                            .with_attribute(("message", clean(why).as_str()))
-                            .write_empty()?;
-                        Ok(())
-                    })?;
-                Ok(())
-            },
-        )?;
+        let (name, why) = (target.name.as_str(), clean(why));
+        let suite = writer.create_element("testsuite");
+        let suite = suite.with_attributes([("name", name), ("tests", "1"), ("errors", "1")]);
+        suite.write_inner_content(|writer| {
+            let case = writer.create_element("testcase");
+            let case = case.with_attributes([("classname", name), ("name", "reachable")]);
+            let error = ("message", why.as_str());
+            let error = |writer: &mut Writer<_>| {
+                writer.create_element("error").with_attribute(error).write_empty().map(drop)
+            };
+            case.write_inner_content(error).map(drop)
+        })?;
     }
     let mut revisions: Vec<&str> = Vec::new();
     for case in &target.cases {

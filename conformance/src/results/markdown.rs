@@ -13,6 +13,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     let what = match results.tool {
         Tool::Check => "Servers checked against the rules",
         Tool::Replay => "Servers checked against transcripts",
+        Tool::Client => "Clients checked against the rules",
     };
     let day = results.at.split('T').next().unwrap_or_default();
     writeln!(out, "# {what}\n")?;
@@ -37,7 +38,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nA rule counts once for each revision in which it was checked.\n\n## Matrix\n\n{LEGEND}\n"
+        "\nA rule counts once among the findings, and elsewhere once for each revision in which it was checked.\n\n## Matrix\n\n{LEGEND}\n"
     )?;
     write!(out, "| | |")?;
     for number in 1..=results.targets.len() {
@@ -69,9 +70,9 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
             };
             writeln!(
                 out,
-                "- **{level} `{}`** ({}): {}. Seen: {}. Section: {}.",
+                "- **{level} `{}`**{}: {}. Seen: {}. Section: {}.",
                 case.name,
-                group.revisions.join(", "),
+                group.within(),
                 line(&case.title),
                 code(case.seen.as_deref().unwrap_or_default()),
                 line(case.section.as_deref().unwrap_or("none")),

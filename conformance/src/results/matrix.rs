@@ -102,6 +102,16 @@ pub(super) struct Group<'a> {
     pub(super) revisions: Vec<&'a str>,
 }
 
+impl Group<'_> {
+    /// The revisions in brackets after a space; nothing for a client, which is asked in scenes.
+    pub(super) fn within(&self) -> String {
+        match self.revisions.join(", ") {
+            none if none.is_empty() => none,
+            revisions => format!(" ({revisions})"),
+        }
+    }
+}
+
 /// The cases that did not hold, those together that were seen alike.
 pub(super) fn groups(cases: &[Case]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::matrix::{Group, groups};
-use super::{Case, Outcome, Results, Subject};
+use super::{Case, Outcome, Results, Subject, Tool};
 
 /// Writes the report.
 ///
@@ -11,15 +11,15 @@ use super::{Case, Outcome, Results, Subject};
 /// `out` cannot be written.
 pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     for target in &results.targets {
-        write_target(target, results.targets.len() > 1, &mut out)?;
+        if results.targets.len() > 1 {
+            writeln!(out, "== {}", target.name)?;
+        }
+        write_target(target, results.tool, &mut out)?;
     }
     Ok(())
 }
 
-fn write_target(target: &Subject, several: bool, out: &mut impl Write) -> io::Result<()> {
-    if several {
-        writeln!(out, "== {}", target.name)?;
-    }
+fn write_target(target: &Subject, tool: Tool, out: &mut impl Write) -> io::Result<()> {
     if let Some(why) = &target.unreachable {
         return writeln!(out, "{why}");
     }
@@ -31,11 +31,16 @@ fn write_target(target: &Subject, several: bool, out: &mut impl Write) -> io::Re
     for (outcome, word) in [(Outcome::Known, "known"), (Outcome::Unclear, "not judged")] {
         for group in of(outcome) {
             let why = group.case.seen.as_deref().unwrap_or_default();
-            let revisions = group.revisions.join(", ");
-            writeln!(out, "{word} {} ({revisions}): {why}", group.case.name)?;
+            writeln!(out, "{word} {}{}: {why}", group.case.name, group.within())?;
         }
     }
-    summary(target, out)
+    // Servers declare what they do not have; what a client did not do, its author reads here.
+    let left = target.cases.iter().filter(|it| it.verdict == Outcome::Inapplicable);
+    for case in left.filter(|_| tool == Tool::Client) {
+        let why = case.seen.as_deref().unwrap_or_default();
+        writeln!(out, "does not apply {}: {why}", case.name)?;
+    }
+    summary(target, tool, out)
 }
 
 /// Writes what a baseline changes, for people who have read how each case went.
@@ -67,7 +72,11 @@ fn finding(group: &Group<'_>, out: &mut impl Write) -> io::Result<()> {
     let Group { case, revisions } = group;
     let level = case.level.map(|it| it.to_string()).unwrap_or_default();
     let section = case.section.as_deref().unwrap_or("none");
-    writeln!(out, "{level} {} ({}; {section})", case.name, revisions.join(", "))?;
+    let mut place = revisions.join(", ");
+    if !place.is_empty() {
+        place.push_str("; ");
+    }
+    writeln!(out, "{level} {} ({place}{section})", case.name)?;
     writeln!(out, "  rule: {}", case.title)?;
     writeln!(out, "  seen: {}", case.seen.as_deref().unwrap_or_default())?;
     writeln!(out, "  change: {}", case.fix.as_deref().unwrap_or_default())?;
@@ -75,7 +84,7 @@ fn finding(group: &Group<'_>, out: &mut impl Write) -> io::Result<()> {
     exchange.lines().try_for_each(|line| writeln!(out, "    {line}"))
 }
 
-fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
+fn summary(target: &Subject, tool: Tool, out: &mut impl Write) -> io::Result<()> {
     let known = match (target.count(Outcome::Known), target.count(Outcome::Fixed)) {
         (0, 0) => String::new(),
         (known, fixed) => {
@@ -83,12 +92,13 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
         }
     };
     let spoken = match target.revisions.as_slice() {
-        [] => "no known revision".to_owned(),
-        revisions => revisions.join(", "),
+        [] if tool == Tool::Client => String::new(),
+        [] => "supports no known revision; ".to_owned(),
+        revisions => format!("supports {}; ", revisions.join(", ")),
     };
     writeln!(
         out,
-        "{}: supports {spoken}; {} hold, findings: {}{known}; {} do not apply, {} not judged",
+        "{}: {spoken}{} hold, findings: {}{known}; {} do not apply, {} not judged",
         target.name,
         target.count(Outcome::Holds),
         target.by_level(|outcome| outcome == Outcome::Finding),

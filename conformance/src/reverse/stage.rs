@@ -1,6 +1,5 @@
 //! The server of a scene: connections, the requests on them, and the answers of its script.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +9,8 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
-use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use http_body_util::{BodyExt as _, Limited, StreamBody};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -22,6 +18,7 @@ use tokio::task::JoinSet;
 use super::scene::Scene;
 use super::script::{self, Content, Reply, State};
 use super::seen::ReceivedRequest;
+use crate::serving::{full, plain, serve};
 use crate::shorten::shorten;
 use crate::target::{Body, BoxError};
 
@@ -29,10 +26,6 @@ use crate::target::{Body, BoxError};
 const MAX_MESSAGE: usize = 4 * 1024 * 1024;
 /// How many requests are kept of one scene; later ones are refused (503).
 const MAX_HEARD: usize = 2_000;
-/// The most connections at once.
-const MAX_CONNECTIONS: usize = 64;
-/// How long a client may take for the head of a request.
-const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long the server waits for the answers to its own questions.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How much of an answer is kept for reports, in characters.
@@ -70,8 +63,8 @@ impl Stage {
             answered: Notify::new(),
         });
         let mut servers = JoinSet::new();
-        servers.spawn(serve(listener, set.clone(), false));
-        servers.spawn(serve(other, set.clone(), true));
+        servers.spawn(play(listener, set.clone(), false));
+        servers.spawn(play(other, set.clone(), true));
         Ok(Self { set, address, _servers: servers })
     }
 
@@ -85,30 +78,14 @@ impl Stage {
     }
 }
 
-async fn serve(listener: TcpListener, set: Arc<Set>, elsewhere: bool) {
-    let mut connections = JoinSet::new();
-    loop {
-        let Ok((socket, _)) = listener.accept().await else {
-            return;
-        };
-        while connections.try_join_next().is_some() {}
-        if connections.len() >= MAX_CONNECTIONS {
-            continue;
-        }
+/// Plays on one listener until this is dropped.
+async fn play(listener: TcpListener, set: Arc<Set>, elsewhere: bool) {
+    let answer = move |request| {
         let set = set.clone();
-        connections.spawn(async move {
-            let service = service_fn(move |request| {
-                let set = set.clone();
-                async move { Ok::<_, Infallible>(set.answer(request, elsewhere).await) }
-            });
-            // A connection that breaks off is the client's affair.
-            let _ = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .serve_connection(TokioIo::new(socket), service)
-                .await;
-        });
-    }
+        async move { set.answer(request, elsewhere).await }
+    };
+    // Without a listener the client cannot connect, which its report shows.
+    let _ = serve(listener, answer).await;
 }
 
 impl Set {
@@ -162,8 +139,8 @@ impl Set {
     fn respond(self: &Arc<Self>, reply: Reply, at: usize) -> Response<Body> {
         let mut response = Response::new(match reply.content {
             Content::Nothing => full(Bytes::new()),
-            Content::Json(ref message) => full(message.to_string().into()),
-            Content::Raw(bytes) => full(bytes.into()),
+            Content::Json(ref message) => full(message.to_string()),
+            Content::Raw(bytes) => full(bytes),
             Content::Events(parts) => self.clone().events(parts),
             Content::Endless => self.clone().endless(at),
         });
@@ -230,14 +207,4 @@ impl Set {
         });
         StreamBody::new(pieces).boxed_unsync()
     }
-}
-
-fn full(bytes: Bytes) -> Body {
-    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
-}
-
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(full(Bytes::from_static(text.as_bytes())));
-    *response.status_mut() = status;
-    response
 }

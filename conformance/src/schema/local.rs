@@ -8,9 +8,6 @@ use super::words;
 /// How many references are followed in a row.
 const MAX_HOPS: usize = 16;
 
-/// How deep a schema is looked into.
-const MAX_DEPTH: usize = 40;
-
 /// The schema that a reference within `root` stands for, or the schema itself.
 pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
@@ -57,34 +54,38 @@ pub(crate) fn unfit(schema: &Value, value: &Value) -> Result<Option<String>, Str
     Ok(found)
 }
 
-/// Each pattern in a schema, and why it cannot be used, if so.
-pub(crate) fn patterns(schema: &Value) -> Vec<(String, Option<String>)> {
-    let mut found = Vec::new();
-    gather(schema, 0, &mut found);
-    let judged = found.into_iter().map(|pattern| {
-        let problem = validator(&json!({ "pattern": pattern })).err();
-        (pattern, problem)
-    });
-    judged.collect()
+/// Why a pattern cannot be used, if it cannot.
+pub(crate) fn unusable(pattern: &str) -> Option<String> {
+    validator(&json!({ "pattern": pattern })).err()
 }
 
-fn gather(schema: &Value, depth: usize, found: &mut Vec<String>) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    match schema {
-        Value::Object(members) => {
-            let pattern = members.get("pattern").and_then(Value::as_str);
-            found.extend(pattern.map(str::to_owned));
-            let names = members.get("patternProperties").and_then(Value::as_object);
-            found.extend(names.into_iter().flatten().map(|(name, _)| name.clone()));
-            let data = ["const", "default", "enum", "examples"];
-            let inner = members.iter().filter(|(name, _)| !data.contains(&name.as_str()));
-            inner.for_each(|(_, it)| gather(it, depth + 1, found));
-        }
-        Value::Array(items) => items.iter().for_each(|it| gather(it, depth + 1, found)),
-        _ => {}
-    }
+/// What `find` says first of a schema or of one within it, each with its place, such as `/properties/a`. The depth is
+/// limited by the parser.
+pub(crate) fn each<T>(
+    schema: &Value,
+    at: &str,
+    find: &impl Fn(&Value, &str) -> Option<T>,
+) -> Option<T> {
+    find(schema, at).or_else(|| {
+        schema.as_object()?.iter().find_map(|(keyword, inner)| {
+            let at = format!("{at}/{keyword}");
+            match (keyword.as_str(), inner) {
+                // Data.
+                ("const" | "default" | "enum" | "examples", _) => None,
+                // The names in these are not keywords.
+                (
+                    "$defs" | "definitions" | "dependentSchemas" | "patternProperties"
+                    | "properties",
+                    Value::Object(inner),
+                ) => inner.iter().find_map(|(name, it)| each(it, &format!("{at}/{name}"), find)),
+                (_, Value::Array(inner)) => {
+                    let mut inner = inner.iter().enumerate();
+                    inner.find_map(|(index, it)| each(it, &format!("{at}/{index}"), find))
+                }
+                _ => each(inner, &at, find),
+            }
+        })
+    })
 }
 
 fn validator(schema: &Value) -> Result<Validator, String> {

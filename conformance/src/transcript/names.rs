@@ -15,9 +15,14 @@ struct DefinedNames {
     streams: BTreeSet<String>,
 }
 
+/// All variables.
+///
+/// # Errors
 /// The first use of a name that nothing introduced, or the second introduction of one, with its line.
-pub(super) fn check(steps: &[Step], era: Era) -> Result<(), (usize, Problem)> {
-    check_list(steps, era, &mut DefinedNames::default())
+pub(super) fn check(steps: &[Step], era: Era) -> Result<BTreeSet<String>, (usize, Problem)> {
+    let mut known = DefinedNames::default();
+    check_list(steps, era, &mut known)?;
+    Ok(known.vars)
 }
 
 fn check_list(steps: &[Step], era: Era, known: &mut DefinedNames) -> Result<(), (usize, Problem)> {

@@ -156,7 +156,7 @@ impl Step {
     }
 
     /// The lists of steps inside it.
-    pub(super) fn nested(&self) -> Vec<&[Self]> {
+    pub(crate) fn nested(&self) -> Vec<&[Self]> {
         match &self.action {
             Action::Silent { steps, .. } => vec![steps],
             Action::Parallel(branches) => branches.iter().map(Vec::as_slice).collect(),

@@ -61,6 +61,13 @@ fn found(report: &CheckReport) -> BTreeSet<&'static str> {
     report.findings().map(|judged| judged.rule.id).collect()
 }
 
+/// Checks that these rules were found to be broken, and no others.
+#[track_caller]
+fn finds(report: &CheckReport, rules: &[&str]) {
+    let rules: BTreeSet<_> = rules.iter().copied().collect();
+    assert_eq!(found(report), rules, "{}", text(report));
+}
+
 fn text(report: &CheckReport) -> String {
     let mut results = Results::new(Tool::Check);
     results.targets.push(Subject::from(report));

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use mcp_conformance::{ClientCheck, ClientReport, Verdict, client_rules};
+use mcp_conformance::{
+    ClientCheck, ClientReport, Format, Results, Subject, Tool, Verdict, client_rules,
+};
 use mcp_proto::input::ElicitResult;
 use mcp_proto_client::ClientConfig;
 use serde_json::{Map, json};
 
+use crate::command_line::run;
 use crate::small_client::Client;
 
 async fn judged(broken: &'static str, only: &str) -> ClientReport {
@@ -19,8 +22,10 @@ async fn judged(broken: &'static str, only: &str) -> ClientReport {
 }
 
 fn text(report: &ClientReport) -> String {
+    let mut results = Results::new(Tool::Client);
+    results.targets.push(Subject::from(report));
     let mut text = Vec::new();
-    report.write_text(&mut text).unwrap();
+    results.write(Format::Text, &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -64,4 +69,20 @@ async fn our_own_client_keeps_every_rule() {
         let rule = judged.rule.id;
         assert!(matches!(judged.verdict, Verdict::Holds), "{rule}: {}", text(&report));
     }
+}
+
+#[tokio::test]
+async fn a_client_has_the_reports_of_a_server() {
+    // It never connects, so that what needs its requests is not judged or does not apply.
+    let client = ["--only", "client.accept", "--timeout", "1", "--", "true"];
+    let (code, out, _) = run(&[&["client"], &client[..]].concat()).await;
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("findings: 0 MUST, 0 SHOULD, 0 practice"), "{out}");
+    assert!(!out.contains("()") && !out.contains("supports"), "{out}");
+    let (_, out, _) = run(&[&["client", "--format", "json"], &client[..]].concat()).await;
+    let results = Results::from_json(&out).unwrap();
+    assert_eq!(results.tool, Tool::Client);
+    let (code, out, _) = run(&["client", "--format", "junit", "--", "no-such-program"]).await;
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("cannot run no-such-program"), "{out}");
 }

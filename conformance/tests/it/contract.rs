@@ -142,7 +142,7 @@ fn arguments_that_are_narrower_break_callers() {
             text(),
             json!({"type": "string", "default": "a"}),
             COMPATIBLE,
-            "the default of argument `x` is now given: \"a\"",
+            "argument `x`: default is now \"a\"",
         ),
         (
             json!({"type": "array", "items": {"type": "string"}}),
@@ -180,7 +180,7 @@ fn what_is_written_in_another_way_is_no_change_for_callers() {
         arguments(plain.clone(), referred),
         [(
             Impact::Text,
-            "t: is written differently in `inputSchema`, without effect on callers".to_owned()
+            "t: its inputSchema is written differently, without effect on callers".to_owned()
         )]
     );
     // A generator that writes the limits of an integer of its language.
@@ -192,6 +192,90 @@ fn what_is_written_in_another_way_is_no_change_for_callers() {
         Value::from(tools.to_vec())
     };
     assert_eq!(changes(&listed(["a", "b"]), &listed(["b", "a"])), []);
+}
+
+/// Definitions that refer to themselves, in several places, have no end if they are only followed.
+#[test]
+fn schemas_that_refer_to_themselves_are_compared_once() {
+    let tree = |least: u64| {
+        let node = json!({"$ref": "#/$defs/Node"});
+        let node = json!({
+            "type": "object",
+            "properties": {"left": node, "right": node, "name": {"type": "string", "minLength": least}},
+            "additionalProperties": node,
+        });
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}})
+    };
+    is(&arguments(tree(1), tree(2)), BREAKING, "argument `x.name`: minLength is 2 instead of 1");
+    assert_eq!(arguments(tree(1), tree(1)), []);
+    // The definition is the same; another keyword beside it is not.
+    let beside = |least: u64| {
+        let mut schema = tree(1);
+        schema["properties"]["y"] = json!({"type": "string", "minLength": least});
+        schema
+    };
+    is(&arguments(beside(1), beside(0)), COMPATIBLE, "argument `y`: minLength 1 was dropped");
+}
+
+#[test]
+fn nothing_is_called_without_effect_that_may_have_one() {
+    let object = |kind: &str, more: Value| {
+        let mut schema = json!({"type": "object", "properties": {"a": {"type": kind}, "b": {}}});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        schema
+    };
+    // One of two arguments is needed, as many servers write it.
+    let either = json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    let found = arguments(object("string", either.clone()), object("integer", either.clone()));
+    is(&found, BREAKING, "argument `a` is now integer instead of string");
+    let found = arguments(object("string", json!({})), object("string", either));
+    is(
+        &found,
+        BREAKING,
+        "`anyOf` of the arguments changed; whether it is wider or narrower is not judged",
+    );
+    let found = arguments(
+        object("string", json!({})),
+        object("string", json!({"dependencies": {"title": ["b"]}})),
+    );
+    is(
+        &found,
+        BREAKING,
+        "`dependencies` of the arguments changed; whether it is wider or narrower is not judged",
+    );
+    // A text of a definition is that of its argument.
+    let inline = of(&json!({"type": "string", "description": "A path."}));
+    let mut referred = of(&json!({"$ref": "#/$defs/Path"}));
+    referred["$defs"] = json!({"Path": {"type": "string", "description": "A path."}});
+    let what = "its inputSchema is written differently, without effect on callers";
+    is(&arguments(inline, referred), Impact::Text, what);
+}
+
+#[test]
+fn arguments_of_prompts_are_compared_as_those_of_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str, arguments: Value| {
+        let path = folder.path().join(name);
+        let prompts = json!({"prompts": [{"name": "p", "arguments": arguments}]});
+        fs::write(&path, prompts.to_string()).unwrap();
+        Contract::read(&path).unwrap()
+    };
+    let old = read("old.json", json!([{"name": "a", "description": "One."}, {"name": "gone"}]));
+    let new = json!([
+        {"name": "a", "description": "Two.", "required": true},
+        {"name": "b", "required": true},
+        {"name": "c"},
+    ]);
+    let diff = ContractDiff::between(&old, &read("new.json", new));
+    let changes: Vec<_> = diff.changes.iter().map(|it| (it.impact, it.what.as_str())).collect();
+    let expected = [
+        (BREAKING, "argument `gone` was removed"),
+        (BREAKING, "argument `a` is now required"),
+        (BREAKING, "required argument `b` was added"),
+        (COMPATIBLE, "optional argument `c` was added"),
+        (Impact::Text, "description of `a` changed"),
+    ];
+    assert_eq!(changes, expected);
 }
 
 #[test]
@@ -356,6 +440,10 @@ async fn what_cannot_be_compared_has_its_exit_code() {
     let (code, _, err) = run(&["diff", &good, &path("new.json", "{\"lock\":9}")]).await;
     assert_eq!(code, 2);
     assert!(err.contains("another version"), "{err}");
+    let (code, _, err) =
+        run(&["diff", &good, &path("odd.json", "{\"lock\":1,\"tools\":[]}")]).await;
+    assert_eq!(code, 2);
+    assert!(err.contains("not a lock file as `snapshot` writes it"), "{err}");
     assert_eq!(run(&["diff", &good]).await.0, 2);
     let (code, out, _) = run(&["diff", &good, "http://127.0.0.1:9/mcp"]).await;
     assert_eq!(code, 3);

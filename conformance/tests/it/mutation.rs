@@ -21,7 +21,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use mcp_conformance::{Body, BoxError, Decoder, Frame, SseEvent, Target};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 pub(crate) use self::row::{Mutation, both, legacy, modern, of};
@@ -91,6 +91,18 @@ impl SentRequest {
 
     pub(crate) fn session(&self) -> Option<&str> {
         self.headers.get("mcp-session-id")?.to_str().ok()
+    }
+
+    /// Its answer with this result.
+    pub(crate) fn answered(&self, result: impl Into<Value>) -> Answer {
+        let result: Value = result.into();
+        Answer::new(200, json!({"jsonrpc": "2.0", "id": self.body["id"], "result": result}))
+    }
+
+    /// Its answer with an error of this code.
+    pub(crate) fn refused(&self, status: u16, code: i64) -> Answer {
+        let error = json!({"code": code, "message": "no"});
+        Answer::new(status, json!({"jsonrpc": "2.0", "id": self.body["id"], "error": error}))
     }
 }
 

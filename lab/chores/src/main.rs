@@ -6,6 +6,7 @@ mod nodes;
 mod outlive;
 mod peers;
 mod renames;
+mod servers;
 mod siege;
 mod soak;
 
@@ -31,6 +32,8 @@ enum Chore {
     Peers(peers::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(renames::Arguments),
+    /// Installs published servers, checks them, and writes `conformance/docs/servers.md` (Linux).
+    Servers(servers::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and reports whether another client notices
     /// (Linux).
     Siege(siege::Arguments),
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Outlive(arguments) => outlive::run(&arguments),
         Chore::Peers(arguments) => peers::run(&arguments),
         Chore::Renames(arguments) => renames::run(&arguments),
+        Chore::Servers(arguments) => servers::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
     })

@@ -3,14 +3,14 @@
 
 use mcp_proto::input::Choice;
 use mcp_proto::{
-    Context, CreateMessage, ElicitForm, Field, GetPromptResult, Interrupt, Prompt, Questions,
-    RequestError, ServerBuilder, Tool, ToolError,
+    Context, CreateMessage, ElicitForm, Field, Interrupt, Prompt, Questions, ServerBuilder, Tool,
+    ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{App, Nothing};
+use super::App;
 
 /// What `test_sampling` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,12 +45,12 @@ pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         );
     input_required(builder).prompt(
         Prompt::new("test_input_required_result_prompt", "Asks before it is filled in."),
-        async |_app, Nothing {}, context: Context| -> Result<_, RequestError> {
+        async |context: Context| {
             let form = ElicitForm::new("What context should the prompt use?")
                 .field("context", Field::text().required());
             let answer = context.elicit("user_context", &form)?;
             let text = answer.text("context").unwrap_or("no context");
-            Ok(GetPromptResult::text(format!("Use this context: {text}")))
+            Ok(format!("Use this context: {text}"))
         },
     )
 }

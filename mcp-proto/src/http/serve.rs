@@ -16,11 +16,12 @@ mod table;
 mod tracked;
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -160,8 +161,7 @@ where
     let (stopping, stopped) = oneshot::channel::<Infallible>();
     let deadline = config.shutdown_deadline;
     let accepting = async move {
-        let starts = Starts::new(listener, table);
-        let accept = || poll_fn(|context| starts.poll_next(context));
+        let mut starts = Starts::new(listener, table);
         let run = move |(stream, admitted)| {
             connection::run(
                 stream,
@@ -172,6 +172,7 @@ where
                 Arc::clone(&config),
             )
         };
+        let accept = |context: &mut Context<'_>| starts.poll_next(context);
         // The table has the bound. The channel ends when the server stops, or is dropped.
         accept_until(usize::MAX, stopped.map(drop), accept, run).await
     };

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use crate::budget::{Client, Held, Kind};
 use crate::call::{Called, IncomingMessage};
 use crate::context::{ClientSide, Context, Incoming, Principal};
-use crate::http::answer::Exchange as Running;
-use crate::http::answer::{accepted, empty, event_stream, json, json_response};
-use crate::http::body::Holding;
-use crate::http::body::ResponseBody;
+use crate::http::answer::{
+    Exchange as Running, accepted, empty, event_stream, json, json_response,
+};
+use crate::http::body::{Holding, ResponseBody};
 use crate::http::endpoint::Endpoint;
 use crate::http::head::{self, Accepts, SESSION_ID};
 use crate::http::modern::names_modern;

@@ -8,15 +8,15 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{GetPromptResult, Prompt, PromptArgument};
+use super::{GetPromptResult, IntoPrompt, Prompt, PromptArgument};
 use crate::content;
 use crate::context::Context;
+use crate::handler::{self, Taken};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema;
-use crate::service::Call;
-use crate::service::with_state;
+use crate::service::{Call, with_state};
 
 /// The longest name of a prompt or an argument, in bytes.
 const MAX_NAME: usize = 128;
@@ -41,14 +41,14 @@ pub(crate) struct NewPrompt {
 
 impl NewPrompt {
     /// A prompt whose arguments are the members of a type.
-    pub(crate) fn typed<S, A, F, R>(mut prompt: Prompt, state: S, handler: F) -> Self
+    pub(crate) fn typed<S, T, H>(mut prompt: Prompt, state: S, handler: H) -> Self
     where
         S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+        T: Taken<Arguments: DeserializeOwned + JsonSchema>,
+        H: handler::Handler<S, T> + Send + Sync + 'static,
+        H::Future: Future<Output: IntoPrompt> + Send + 'static,
     {
-        match typed_arguments::<A>(&prompt) {
+        match typed_arguments::<T::Arguments>(&prompt) {
             Ok(arguments) => prompt.arguments = arguments,
             Err(problem) => return Self { prompt, handler: Err(problem) },
         }
@@ -62,7 +62,7 @@ impl NewPrompt {
                     .map_err(|problem| {
                         RequestError::invalid_params(format!("params.arguments: {problem}"))
                     })?;
-                handler(state, arguments, context).await
+                handler.call(state, arguments, context).await.into_prompt()
             }
         })
     }
@@ -72,9 +72,13 @@ impl NewPrompt {
     where
         S: Clone + Send + Sync + 'static,
         F: Fn(S, Arguments, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+        R: Future<Output: IntoPrompt> + Send + 'static,
     {
-        Self { prompt, handler: Ok(Arc::new(with_state(state, handler))) }
+        let handler = with_state(state, move |state, arguments, context| {
+            let filled = handler(state, arguments, context);
+            async move { filled.await.into_prompt() }
+        });
+        Self { prompt, handler: Ok(Arc::new(handler)) }
     }
 }
 
@@ -112,7 +116,7 @@ impl PromptRegistry {
         }
         content::check_icons(&prompt.icons)?;
         let name = prompt.name.clone();
-        if !self.0.add(&name, Arc::new((prompt, handler))) {
+        if !self.0.add(name, Arc::new((prompt, handler))) {
             return Err("another prompt has the same name".to_owned());
         }
         Ok(())

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use super::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
-use crate::content::{self, Resource};
+use super::{IntoResource, Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::content::{self, Resource, ResourceContents};
 use crate::context::Context;
+use crate::handler::{Handler, Taken};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::registry::Registry;
 use crate::service::{Handle, with_state};
@@ -37,7 +38,7 @@ impl ResourceRegistry {
         check_uri(&resource.uri)?;
         content::check_icons(&resource.icons)?;
         let uri = resource.uri.clone();
-        if !self.resources.add(&uri, Arc::new((resource, reader))) {
+        if !self.resources.add(uri, Arc::new((resource, reader))) {
             return Err("another resource has the same URI".to_owned());
         }
         Ok(())
@@ -68,7 +69,7 @@ impl ResourceRegistry {
             UriTemplate::parse(&template.uri_template).map_err(|problem| problem.to_string())?;
         content::check_icons(&template.icons)?;
         let text = template.uri_template.clone();
-        if !self.templates.add(&text, Arc::new((template, parsed, reader))) {
+        if !self.templates.add(text, Arc::new((template, parsed, reader))) {
             return Err("another template is the same".to_owned());
         }
         Ok(())
@@ -169,17 +170,23 @@ impl ResourceRegistry {
     }
 }
 
-/// The handler of a resource or of a family.
-pub(crate) fn reader<S, O, F, R>(state: S, handler: F) -> Reader
+/// The handler of a resource or of a family. `empty` is what all contents have.
+pub(crate) fn reader<S, T, H>(
+    state: S,
+    empty: ResourceContents,
+    handler: H,
+    arguments: impl Fn(ResourceUri) -> T::Arguments + Send + Sync + 'static,
+) -> Reader
 where
     S: Clone + Send + Sync + 'static,
-    O: Into<ReadResourceResult>,
-    F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    T: Taken,
+    H: Handler<S, T> + Send + Sync + 'static,
+    H::Future: Future<Output: IntoResource> + Send + 'static,
 {
-    Arc::new(with_state(state, move |state, uri, context| {
-        let read = handler(state, uri, context);
-        async move { read.await.map(Into::into) }
+    Arc::new(with_state(state, move |state, asked: ResourceUri, context| {
+        let empty = ResourceContents { uri: asked.uri.clone(), ..empty.clone() };
+        let read = handler.call(state, arguments(asked), context);
+        async move { read.await.into_resource(empty) }
     }))
 }
 

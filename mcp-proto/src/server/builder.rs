@@ -21,7 +21,7 @@ use super::operation::{Observer, Operation};
 use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
 use crate::content::{Icon, Resource};
-use crate::context::Context;
+use crate::handler::{Handler, Takes};
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
 use crate::resource::{Page, PageRequest, ResourceSource};
@@ -182,19 +182,23 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lists more resources than those added one by one, such as the existing members of a template. The handler only
     /// lists them; the template's handler reads them. If called again, the last handler is used. These resources are
     /// listed after the others, page by page, and caches must keep the list private to its caller.
-    pub fn list_resources<F, R>(self, handler: F) -> Self
+    /// The handler is an async function of the state, the [`PageRequest`] and the [`Context`](crate::Context); the state
+    /// and the context may be left out ([`Handler`]).
+    pub fn list_resources<H, const STATE: bool, const CONTEXT: bool>(self, handler: H) -> Self
     where
-        F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
+        H: Handler<S, Takes<PageRequest, STATE, true, CONTEXT>> + Send + Sync + 'static,
+        H::Future: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
     {
-        let lister = with_state(self.state.clone(), handler);
+        let lister = with_state(self.state.clone(), move |state, asked, context| {
+            handler.call(state, asked, context)
+        });
         self.then(move |offered| {
             offered.resources.set_lister(lister);
             Ok(())
         })
     }
 
-    /// Lets handlers send log messages to the client ([`Context::log`]).
+    /// Lets handlers send log messages to the client ([`Context::log`](crate::Context::log)).
     pub fn logging(mut self) -> Self {
         self.kind.logging = true;
         self

@@ -64,12 +64,14 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             call.context.log_level = None;
         }
-        let (offered, is_through) = match judged {
-            Some(Judged { offered, is_through }) => (offered, is_through),
-            None => (self.offered(), false),
+        let (offered, layered) = match judged {
+            Some(Judged { offered, layered }) => (offered, layered),
+            None => (self.offered(), None),
         };
-        if !is_through && offered.layers.is_some() {
-            return Dispatched::Later(self.through_layers(offered, call));
+        if layered.is_none()
+            && let Some(layers) = offered.layers.clone()
+        {
+            return Dispatched::Later(self.through_layers(layers, offered, call));
         }
         // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
         if call.is_plain() && self.0.capabilities.tools.is_some() && !self.hides() {
@@ -137,7 +139,8 @@ impl Server {
         }
         match self.0.methods.get(&method) {
             Some(requested) => {
-                Dispatched::Later(Box::pin(self.answer_extension(requested, params, context)))
+                let answer = self.answer_extension(method, requested, params, context);
+                Dispatched::Later(Box::pin(answer))
             }
             None => Err(Self::unknown_method(&method, era)).into(),
         }
@@ -224,7 +227,7 @@ impl Server {
     ) -> Option<Scopes> {
         caller.get::<Scopes>()?;
         let judged =
-            caller.get_or_insert_with(|| Judged { offered: self.offered(), is_through: false });
+            caller.get_or_insert_with(|| Judged { offered: self.offered(), layered: None });
         let offered = Arc::clone(&judged.offered);
         let needs = &offered.needs;
         let missing = needs.missing(&request.method, &request.params, caller)?;

@@ -1,5 +1,6 @@
 //! Methods and notifications that extensions add to those of MCP.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,23 +80,16 @@ impl ExtensionMethods {
         } else if Method::parse(&method, Era::Modern).is_some() {
             return Err("it is a method of MCP itself".to_owned());
         }
-        let shared = Arc::new((handler, method.clone()));
-        let requested: Requested =
-            Arc::new(with_state(state, move |state, params, context: Context| {
-                let shared = Arc::clone(&shared);
-                async move {
-                    let (handler, method) = &*shared;
-                    let id = context.request_id.clone();
-                    let answer = async {
-                        let params =
-                            json::typed(Value::Object(params)).map_err(|(path, problem)| {
-                                RequestError::invalid_params(format!("params{path}: {problem}"))
-                            })?;
-                        Ok(serde_json::to_value(handler(state, params, context).await?)?)
-                    };
-                    answer.await.map_err(|error: RequestError| error.log(method, "", &id))
-                }
-            }));
+        let handler = Arc::new(handler);
+        let requested: Requested = Arc::new(with_state(state, move |state, params, context| {
+            let handler = Arc::clone(&handler);
+            async move {
+                let params = json::typed(Value::Object(params)).map_err(|(path, problem)| {
+                    RequestError::invalid_params(format!("params{path}: {problem}"))
+                })?;
+                Ok(serde_json::to_value(handler(state, params, context).await?)?)
+            }
+        }));
         match self.requests.insert(method, requested) {
             None => Ok(()),
             Some(_) => Err("another handler has the same method".to_owned()),
@@ -165,11 +159,12 @@ impl Server {
     /// Answers a request of an extension's method.
     pub(super) async fn answer_extension(
         &self,
+        method: Cow<'static, str>,
         requested: Requested,
         params: Map<String, Value>,
         mut context: Context,
     ) -> Result<Payload, ErrorObject> {
-        let era = context.era();
+        let (era, id) = (context.era(), context.request_id.clone());
         context.extensions.insert(self.clone());
         match requested(params, context).await {
             Ok(Value::Object(mut result)) => {
@@ -183,7 +178,7 @@ impl Server {
                 tracing::error!("the result of an extension's method must be a JSON object");
                 Err(ErrorObject::internal())
             }
-            Err(error) => Err(not_asked(error, era)),
+            Err(error) => Err(not_asked(error.log(&method, "", &id), era)),
         }
     }
 

@@ -21,9 +21,9 @@ impl<S, K> ServerBuilder<S, K> {
     /// added before: it sees a call first, and its outcome last.
     ///
     /// A layer gets calls whose caller has the scopes that are required, before their arguments are judged. It does not
-    /// get the handshake of the older era, nor notifications. A tool that asks its client gets several calls in the
-    /// modern era, whose outcomes are questions until the last one. A call that becomes a task has its task as the
-    /// outcome; the task runs without the layers.
+    /// get the handshake of the older era, nor notifications. In the modern era a tool that asks its client is called
+    /// once for each round; the outcome is a question ([`Outcome::asks`]) until the last one. A call that becomes a
+    /// task has its task as the outcome; the task runs without the layers.
     pub fn layer<L>(self, layer: L) -> Self
     where
         L: Layer<Next, Service: Answers> + Send + Sync + 'static,
@@ -58,10 +58,9 @@ impl Offered {
 }
 
 /// The end of the way through the layers: the server, with the offer that the call began with.
-fn answer(mut call: Call) -> Answering {
-    let server = call.context.extensions.remove::<Server>();
+fn answer(call: Call) -> Answering {
     Box::pin(async move {
-        let Some(server) = server else {
+        let Some(server) = call.server().cloned() else {
             tracing::error!("a layer passed on a call without the extensions that it had");
             return Ok(ErrorObject::internal().into());
         };
@@ -83,12 +82,11 @@ impl Server {
     /// Passes a call through the layers.
     pub(super) fn through_layers(
         &self,
+        layers: Next,
         offered: Arc<Offered>,
         mut call: Call,
     ) -> BoxFuture<'static, Result<Payload, ErrorObject>> {
-        let layers = offered.layers.clone().unwrap_or_else(|| Next::new(answer));
-        call.context.extensions.insert(self.clone());
-        call.context.extensions.insert(Judged { offered, is_through: true });
+        call.context.extensions.insert(Judged { offered, layered: Some(self.clone()) });
         Box::pin(async move { layers.run(call).await.0 })
     }
 }
@@ -101,6 +99,11 @@ impl Call {
         self.callable()
     }
 
+    /// The server whose layers it is in.
+    fn server(&self) -> Option<&Server> {
+        self.context.extension::<Judged>()?.layered.as_ref()
+    }
+
     fn callable(&self) -> Option<Callable> {
         let Judged { offered, .. } = self.context.extension()?;
         let name = self.name.as_deref().filter(|_| self.method == "tools/call")?;
@@ -110,22 +113,22 @@ impl Call {
     /// An outcome without a call of the handler: the result of a tool. It is adapted to what the client takes, as that
     /// of a handler is.
     pub fn answer(&self, result: &CallToolResult) -> Outcome {
-        let (server, version) = (self.context.extension::<Server>(), self.context.protocol_version);
-        let Some(server) = server else {
+        let Some(server) = self.server() else {
             return ErrorObject::internal().into();
         };
         let room = self.callable().zip(self.context.max_answer);
         let room = room.map(|(tool, max)| tool.room(max));
-        Outcome(server.fitting_result(result, version, room.as_ref()))
+        Outcome(server.fitting_result(result, self.context.protocol_version, room.as_ref()))
     }
 
-    /// An outcome without a call of the handler: a failure of the tool, for the model to read, or for other methods an
-    /// error with this message (−32603).
+    /// An outcome without a call of the handler: a failure of the tool, for the model to read. For other methods it is
+    /// the [`RequestError`](crate::RequestError) that this error becomes.
     pub fn fail(&self, error: ToolError) -> Outcome {
         let (name, id) = (self.name.as_deref().unwrap_or_default(), &self.context.request_id);
         if self.method != "tools/call" {
             let error = RequestError::from(error).log(&self.method, name, id);
-            return error.into_interrupt(self.context.era(), None).into_error().into();
+            let uri = Some(name).filter(|_| self.method == "resources/read");
+            return error.into_interrupt(self.context.era(), uri).into_error().into();
         }
         error.log(name, id);
         let failed = match self.context.extension::<Judged>() {

@@ -5,6 +5,7 @@ mod check;
 
 use std::sync::{Arc, OnceLock};
 
+use super::Server;
 use super::build_error::BuildError;
 use super::method::Method;
 use crate::completion::{Completion, CompletionRegistry, CompletionRequest, Reference};
@@ -14,8 +15,7 @@ use crate::jsonrpc::Payload;
 use crate::prompt::{NewPrompt, PromptRegistry};
 use crate::resource::{Reader, ResourceRegistry, ResourceTemplate};
 use crate::scopes::{Guarded, Needs};
-use crate::service::Handle;
-use crate::service::Next;
+use crate::service::{Handle, Next};
 use crate::tool::{NewTool, ToolRegistry};
 use crate::version::ProtocolVersion;
 
@@ -47,8 +47,8 @@ pub(super) struct ReadyList {
 #[derive(Clone)]
 pub(super) struct Judged {
     pub(super) offered: Arc<Offered>,
-    /// The request is through the layers.
-    pub(super) is_through: bool,
+    /// The server whose layers the request is in.
+    pub(super) layered: Option<Server>,
 }
 
 impl Offered {

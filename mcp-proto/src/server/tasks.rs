@@ -42,7 +42,7 @@ impl Server {
             client: client.clone(),
             version: context.protocol_version,
             ttl,
-            bytes: json_size(&call.all_params()).saturating_add(answers),
+            bytes: json_size(&(&call.name, &call.arguments, &call.params)).saturating_add(answers),
         })?;
         // Before it runs, so that it is in its first state when its client first sees it.
         let created = self.created(&entry);

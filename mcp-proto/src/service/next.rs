@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tower_layer::Layer;
+use tower_layer::{Layer, layer_fn};
 use tower_service::Service;
 
 use super::{Call, Outcome};
@@ -41,19 +41,8 @@ impl<T> Answers for T where
 {
 }
 
-/// A layer that is a function: see [`from_fn`].
-#[derive(Debug)]
-pub struct FromFn<F>(Arc<F>);
-
-/// A function around the calls of a server.
-#[derive(Debug)]
-pub struct Around<F> {
-    function: Arc<F>,
-    next: Next,
-}
-
-/// A layer that is a function. It gets each call and the rest of its way: it may change the call, pass it on, once or
-/// several times or not at all, and change the outcome.
+/// A layer that is a function. It gets each call and the rest of its way: it may change the call, pass it on (not at
+/// all, once or several times), and return another outcome.
 ///
 /// ```
 /// use mcp_proto::jsonrpc::Request;
@@ -79,12 +68,19 @@ pub struct Around<F> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn from_fn<F, R>(function: F) -> FromFn<F>
+pub fn from_fn<F, R>(function: F) -> impl Layer<Next, Service = Next> + Clone + Send + Sync
 where
     F: Fn(Call, Next) -> R + Send + Sync + 'static,
     R: Future<Output = Outcome> + Send + 'static,
 {
-    FromFn(Arc::new(function))
+    let function = Arc::new(function);
+    layer_fn(move |next: Next| {
+        let function = Arc::clone(&function);
+        Next::new(move |call| {
+            let outcome = function(call, next.clone());
+            Box::pin(async move { Ok(outcome.await) })
+        })
+    })
 }
 
 impl Next {
@@ -142,39 +138,6 @@ impl Service<Call> for Next {
 
     fn call(&mut self, call: Call) -> Answering {
         (self.0)(call)
-    }
-}
-
-impl<F> Layer<Next> for FromFn<F> {
-    type Service = Around<F>;
-
-    fn layer(&self, next: Next) -> Around<F> {
-        Around { function: Arc::clone(&self.0), next }
-    }
-}
-
-impl<F, R> Service<Call> for Around<F>
-where
-    F: Fn(Call, Next) -> R,
-    R: Future<Output = Outcome> + Send + 'static,
-{
-    type Response = Outcome;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, call: Call) -> Answering {
-        let outcome = (self.function)(call, self.next.clone());
-        Box::pin(async move { Ok(outcome.await) })
-    }
-}
-
-impl<F> Clone for Around<F> {
-    fn clone(&self) -> Self {
-        Self { function: Arc::clone(&self.function), next: self.next.clone() }
     }
 }
 

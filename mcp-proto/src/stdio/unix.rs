@@ -51,7 +51,8 @@ pub async fn serve_unix(
     shutdown: impl Future<Output = ()>,
 ) {
     let (closing, closed) = watch::channel(false);
-    let accept = async || Ok(listener.accept().await?.0);
+    let accept =
+        |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|(stream, _)| stream);
     let run = |stream| run(server.clone(), stream, config.connection, closed.clone());
     let mut connections = accept_until(config.max_connections, shutdown, accept, run).await;
     drop(listener);

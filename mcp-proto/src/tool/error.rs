@@ -20,10 +20,34 @@ const NOT_FOUND: &str = "NOT_FOUND";
 
 /// Why a tool has no result.
 ///
-/// `?` makes one of any [`Error`]: an internal failure. Its cause goes to the log, with the names of the tool and the
-/// request, and never to the caller. An error that the model can act on has a code and a sentence instead:
-/// [`ToolError::new`]. For that reason it is not an [`Error`] itself, and a type that is one cannot have a `From` of
-/// its own: give it a method.
+/// `?` makes one of any [`Error`]: an internal failure. Its cause goes to the log, with the name of the tool and the id
+/// of the request, and never to the caller. Boxed errors and `anyhow::Error` are not [`Error`]s: use
+/// [`ToolError::internal`].
+///
+/// An error that the model can act on has a code and a sentence instead: [`ToolError::new`]. A type of your own that is
+/// an [`Error`] cannot have a `From` as well: give it a method.
+///
+/// It is not an [`Error`] itself. Its text becomes one, and an error type of your own may have a `From` for it.
+///
+/// ```
+/// use std::error::Error;
+///
+/// use mcp_proto::ToolError;
+///
+/// fn parsed(text: &str) -> Result<u32, Box<dyn Error + Send + Sync>> {
+///     Ok(text.parse()?)
+/// }
+///
+/// fn tool(text: &str) -> Result<u32, ToolError> {
+///     parsed(text).map_err(ToolError::internal)
+/// }
+///
+/// fn elsewhere(text: &str) -> Result<u32, Box<dyn Error>> {
+///     Ok(tool(text).map_err(|error| error.to_string())?)
+/// }
+/// # assert_eq!(elsewhere("7").unwrap(), 7);
+/// assert_eq!(elsewhere("x").unwrap_err().to_string(), "INTERNAL_ERROR: invalid digit found in string");
+/// ```
 ///
 /// It becomes a [`RequestError`] and is made from one, so that tools, resources and prompts can share functions.
 #[derive(Debug, Clone, PartialEq)]

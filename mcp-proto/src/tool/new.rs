@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::call;
 use super::{IntoToolResult, Tool, ToolError};
 use crate::context::Context;
-use crate::handler::Handler;
+use crate::handler::{Handler, Taken};
 use crate::json;
 use crate::schema::{self, Finding, Nulls, SchemaError};
 use crate::service::with_state;
@@ -25,11 +25,11 @@ impl NewTool {
     pub(crate) fn typed<S, T, H>(mut tool: Tool, state: S, handler: H) -> Self
     where
         S: Clone + Send + Sync + 'static,
+        T: Taken<Arguments: DeserializeOwned + JsonSchema + Send + 'static>,
         H: Handler<S, T> + Send + Sync + 'static,
-        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
         H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let derived = derive_input::<H::Arguments>(&mut tool)
+        let derived = derive_input::<T::Arguments>(&mut tool)
             .and_then(|()| derive_output::<<H::Future as Future>::Output>(&mut tool));
         if let Err(problem) = derived {
             return Self { tool, handler: Err(problem) };

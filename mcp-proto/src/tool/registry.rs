@@ -55,7 +55,7 @@ impl ToolRegistry {
         let name = name.clone();
         let registered = Arc::new(Registered::new(tool, nulls, handler)?);
         let mirrors = !registered.mirrored.is_empty();
-        if !self.tools.add(&name, ToolEntry { registered, hidden }) {
+        if !self.tools.add(name, ToolEntry { registered, hidden }) {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
         self.mirrors |= mirrors;

@@ -8,18 +8,14 @@ use serde_json::Value;
 
 use super::{CallToolResult, ToolError};
 use crate::content::ContentBlock;
+use crate::handler::Json;
 use crate::schema::{self, SchemaError};
-
-/// A value that a tool returns as JSON: `structuredContent`, mirrored as text for clients that read nothing else. The
-/// schema of its type is published.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Json<T>(pub T);
 
 /// What a tool may return.
 ///
 /// | type | result |
 /// |---|---|
-/// | `String`, `&'static str` | a block of text |
+/// | `String`, `&'static str`, `Cow<'static, str>` | a block of text |
 /// | [`Json<T>`](Json) | structured content with a published schema |
 /// | [`ContentBlock`], and a `Vec` or an array of them | these blocks: text, pictures, links |
 /// | `()` | no content |

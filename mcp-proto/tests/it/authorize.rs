@@ -245,10 +245,10 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
     let answer = async |(), _, _| Ok(CallToolResult::text("done"));
     let server = Server::builder("bench", "1.0.0", ())
         .raw_tool(look, answer)
+        .scopes_by_annotation(&Scopes::of(["read"]), &Scopes::of(["write"]))
         .raw_tool(change, answer)
         .raw_tool(own, answer)
         .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["other"]))
-        .scopes_by_annotation(&Scopes::of(["read"]), &Scopes::of(["write"]))
         .observe(move |it| {
             let seen =
                 (it.tool.map(str::to_owned), it.writes, it.principal.map(str::to_owned), it.error);

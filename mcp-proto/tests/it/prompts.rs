@@ -88,9 +88,11 @@ fn server() -> Server {
             ]))
         })
         .raw_prompt(Prompt::new("gone", ""), async |_, _, _| {
-            Err(RequestError::not_found("it is gone").with_data("since", 1999))
+            Err::<String, _>(RequestError::not_found("it is gone").with_data("since", 1999))
         })
-        .raw_prompt(Prompt::new("panic", ""), async |_, _, _| panic!("the password is 1234"))
+        .raw_prompt(Prompt::new("panic", ""), async |_, _, _| -> String {
+            panic!("the password is 1234")
+        })
         .build()
         .unwrap()
 }

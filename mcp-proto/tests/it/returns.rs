@@ -286,17 +286,22 @@ fn library(deps: &Path) -> Option<PathBuf> {
 
 #[test]
 fn the_compiler_says_what_a_handler_lacks() {
-    let program = |handler: &str, state: &str| {
+    let added = |handler: &str, added: &str| {
         format!(
-            "use mcp_proto::{{Context, Json, Server, Tool, ToolError}};
+            "#[allow(unused)] use mcp_proto::{{
+                Context, Json, Prompt, Resource, ResourceTemplate, ResourceUri, Server, Tool, ToolError,
+            }};
             #[allow(unused)] pub struct Part;
             {handler}
             pub fn server() {{
-                let _ = Server::builder(\"s\", \"1\", {state}).tool(Tool::new(\"t\", \"\"), handler);
+                let _ = Server::builder(\"s\", \"1\", ()).{added};
             }}"
         )
     };
-    compiled(&program("async fn handler(_: Context) -> &'static str { \"\" }", "()")).unwrap();
+    let program = |handler: &str| added(handler, "tool(Tool::new(\"t\", \"\"), handler)");
+    for fits in ["_: Context", "_: (), _: String", "_: (), _: String, _: Context"] {
+        compiled(&program(&format!("async fn handler({fits}) {{}}"))).unwrap();
+    }
     for (handler, told) in [
         (
             "async fn handler() -> Part { Part }",
@@ -324,9 +329,49 @@ fn the_compiler_says_what_a_handler_lacks() {
         ),
         ("async fn handler(_: (), _: Part, _: Context) -> String { String::new() }", &["`Part: "]),
     ] {
-        let error = compiled(&program(handler, "()")).unwrap_err();
+        let error = compiled(&program(handler)).unwrap_err();
         for told in told {
             assert!(error.contains(told), "{handler}: {told:?} is missing in\n{error}");
+        }
+    }
+    let resource = "resource(Resource::new(\"x:1\", \"x\"), handler)";
+    let template = "resource_template(ResourceTemplate::new(\"x:{a}\", \"x\"), handler)";
+    let prompt = "prompt(Prompt::new(\"x\", \"\"), handler)";
+    for (item, handler, told) in [
+        (
+            resource,
+            "async fn handler() -> Part { Part }",
+            &["a resource cannot return `Part`", "`Json<Part>`", "`IntoResource`"][..],
+        ),
+        (
+            resource,
+            "async fn handler(_: Part) -> String { String::new() }",
+            &["{handler}` is not a handler for the state `()`"],
+        ),
+        (
+            template,
+            "async fn handler(_: ResourceUri) -> u8 { 0 }",
+            &["a resource cannot return `u8`", "`Vec<u8>`"],
+        ),
+        (
+            template,
+            "async fn handler(_: Part) -> String { String::new() }",
+            &["{handler}` is not a handler for the state `()`"],
+        ),
+        (
+            prompt,
+            "async fn handler() -> Json<u8> { Json(0) }",
+            &["a prompt cannot return `Json<u8>`", "`PromptMessage`", "`IntoPrompt`"],
+        ),
+        (
+            prompt,
+            "async fn handler(_: Part) -> String { String::new() }",
+            &["{handler}` is not a handler for the state `()`", "`serde::Deserialize`"],
+        ),
+    ] {
+        let error = compiled(&added(handler, item)).unwrap_err();
+        for told in told {
+            assert!(error.contains(told), "{item} {handler}: {told:?} is missing in\n{error}");
         }
     }
 }

@@ -209,7 +209,7 @@ async function timeGoes(server, page) {
   await page.getByRole('button', { name: 'Following' }).waitFor();
   await page.keyboard.press('f');
   await page.getByRole('button', { name: 'Follow', exact: true }).waitFor();
-  await button(page, 'Move it here').click();
+  await button(page, "Set universe's time").click();
   await until(async () => (await server.state(id)).time === 86400, 'the universe is moved to the time shown');
 }
 

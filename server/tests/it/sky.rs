@@ -132,6 +132,27 @@ async fn ceres_is_where_it_was_found() {
     }
 }
 
+/// By the meridians of the IAU (2015), which these moons turn to their planets.
+#[tokio::test]
+async fn synchronous_moons_are_where_their_meridians_say() {
+    let server = Local::start().await;
+    let id = sol(server.client).await;
+    let dates = ["1950-03-15", "2000-01-01", "2049-06-01"];
+    for (moon, planet, truths) in [
+        ("amalthea", "jupiter", [(65.03, 1.93), (48.56, 2.40), (23.71, 1.28)]),
+        ("proteus", "neptune", [(252.24, -12.79), (137.43, 28.92), (109.55, 25.85)]),
+        ("triton", "neptune", [(182.99, 19.50), (181.37, 33.75), (86.18, 37.04)]),
+        ("charon", "pluto", [(212.85, 30.76), (271.71, -58.97), (30.04, -35.28)]),
+    ] {
+        for (at, truth) in dates.into_iter().zip(truths) {
+            let asked = format!("at={at}&from={planet}&bodies={moon}");
+            let found = places(server.client, &id, &asked).await;
+            let error = apart(direction(&found["places"][0]), truth);
+            assert!(error < MOONS, "{moon}, {at}: {error} degrees off");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_sun_is_eclipsed_on_the_day_it_will_be() {
     let server = Local::start().await;

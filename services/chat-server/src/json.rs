@@ -24,6 +24,12 @@ pub(crate) fn number<T: TryFrom<i128>>(object: &Value, name: &str) -> Option<T> 
     T::try_from(number).ok()
 }
 
+/// The same, or `otherwise` where there is no such member.
+pub(crate) fn number_or<T: TryFrom<i128>>(object: &Value, name: &str, otherwise: T) -> Option<T> {
+    let is_absent = object.get(name).is_none_or(Value::is_null);
+    if is_absent { Some(otherwise) } else { number(object, name) }
+}
+
 /// Whether a member is true.
 pub(crate) fn is_true(object: &Value, name: &str) -> bool {
     object.get(name) == Some(&Value::Bool(true))

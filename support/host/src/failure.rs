@@ -11,7 +11,8 @@ const MOST: usize = 2_000;
 
 /// An error that the caller can act on.
 ///
-/// It is not a [`std::error::Error`]: what is one becomes an internal error of a tool, and this has a code.
+/// It is not a [`std::error::Error`]: what is one becomes an internal error of a tool, and this has a code. Where an
+/// error is needed, its text becomes one: `.map_err(|failure| failure.to_string())?`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     /// In `UPPER_SNAKE`.

@@ -6,7 +6,7 @@ use crate::endpoint::{READ, WRITE};
 
 /// Requires `read` or `write` of callers with known scopes, by the annotations of the tools, and writes a line into the
 /// log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or refused
-/// for its caller's scopes. Call it last on a builder.
+/// for its caller's scopes.
 pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
     builder
         .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))

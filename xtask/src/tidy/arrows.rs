@@ -58,7 +58,7 @@ const LAYERS: [&[&str]; 14] = [
     &["context"],
     &["handler", "registry", "service"],
     &["completion", "prompt", "resource", "tool"],
-    &["apps", "local"],
+    &["apps", "local", "state"],
     &["server"],
     &["http", "layers", "stdio"],
     &["guide", "legacy"],

@@ -2,9 +2,9 @@
 
 use futures_util::FutureExt as _;
 use http::{Method, Uri};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, plain, settled};
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, settled};
 use super::{EVERYWHERE, MUST};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
@@ -36,14 +36,6 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Sends a request with a made-up token and returns the exchange.
-async fn refused(bench: &mut Bench) -> Result<Exchange, Verdict> {
-    let method = plain(bench)?;
-    let message = bench.message(method, json!({}));
-    let raw = bench.framed(&message);
-    Ok(bench.raw(raw.with("authorization", "Bearer no-such-token")).await)
-}
-
 fn is_open() -> Verdict {
     Verdict::Inapplicable("the server accepts any token, or requires none".to_owned())
 }
@@ -59,7 +51,8 @@ fn is_unclear(exchange: &Exchange) -> bool {
 
 /// The refusal of a request with an invalid token; a verdict if the server accepts it, or its answer proves nothing.
 async fn refusal(bench: &mut Bench) -> Result<Exchange, Verdict> {
-    let exchange = refused(bench).await?;
+    let raw = good(bench)?.with("authorization", "Bearer no-such-token");
+    let exchange = bench.raw(raw).await;
     match exchange.status {
         // A server without authorization passes over the header.
         Some(200..300) => Err(is_open()),

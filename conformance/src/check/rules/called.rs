@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "prompts.get",
         level: PRACTICE,
         section: "Prompts, Getting a prompt",
-        title: "A listed prompt that needs no arguments can be got",
+        title: "prompts/get returns each listed prompt that needs no arguments",
         fix: "answer prompts/get for every name that prompts/list has",
         scope: EVERYWHERE,
         probe: |bench| got(bench).boxed(),

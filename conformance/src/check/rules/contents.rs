@@ -1,4 +1,5 @@
-//! Values with a form in every result that came: data in base64, URIs, and what a resource is read as.
+//! Values with a form in every result that came: the name of the server, data in base64, URIs, and what a resource is
+//! read as.
 
 use data_encoding::{BASE64, BASE64_NOPAD};
 use futures_util::FutureExt as _;
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use super::super::heard::{Heard, every};
 use super::super::rule::{Rule, Verdict};
-use super::{EVERYWHERE, MUST, PRACTICE};
+use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::Bench;
 
 /// How deep a result is searched.
@@ -14,11 +15,20 @@ const DEEP: usize = 12;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
+        id: "modern.server-info",
+        level: SHOULD,
+        section: "2026-07-28, Base protocol, _meta",
+        title: "Every result names the server in _meta",
+        fix: "put io.modelcontextprotocol/serverInfo into the _meta of every result",
+        scope: MODERN,
+        probe: |bench| server_info(bench).boxed(),
+    },
+    Rule {
         id: "contents.base64",
         level: MUST,
         section: "Schema reference (ImageContent, AudioContent, BlobResourceContents)",
         title: "The data of images, audio and blobs is base64",
-        fix: "send the plain base64 (RFC 4648 §4), without the beginning of a data: URI",
+        fix: "send plain base64 (RFC 4648 §4), without a prefix such as data:image/png;base64,",
         scope: EVERYWHERE,
         probe: |bench| base64(bench).boxed(),
     },
@@ -35,12 +45,22 @@ pub(super) const RULES: &[Rule] = &[
         id: "contents.own",
         level: PRACTICE,
         section: "Resources, Reading resources",
-        title: "A listed resource is read as at least one content, and the first one has its URI or one below it",
+        title: "Reading a listed resource returns at least one content, and the first has the URI of the resource or one below it",
         fix: "return the uri of the request with the contents",
         scope: EVERYWHERE,
         probe: |bench| own(bench).boxed(),
     },
 ];
+
+async fn server_info(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        // A server that accepts a handshake answers it for an older revision.
+        let method = heard.method().filter(|method| *method != "initialize")?;
+        let name = "/_meta/io.modelcontextprotocol~1serverInfo/name";
+        let is_good = heard.message.get("result")?.pointer(name).is_some_and(Value::is_string);
+        (!is_good).then(|| format!("the result of {method} does not name the server"))
+    })
+}
 
 async fn base64(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
@@ -90,11 +110,11 @@ async fn own(bench: &mut Bench) -> Verdict {
         let uri = request.pointer("/params/uri").filter(|uri| listed.contains(&Some(uri)))?;
         let contents = heard.message.pointer("/result/contents")?.as_array()?;
         let Some(first) = contents.first() else {
-            return Some(format!("{uri} was read as no contents"));
+            return Some(format!("{uri}: no contents came"));
         };
         let (wanted, given) = (uri.as_str()?, first.get("uri")?.as_str()?);
         let is_own = given.starts_with(wanted.trim_end_matches('/'));
-        (!is_own).then(|| format!("{wanted} was read as {given}"))
+        (!is_own).then(|| format!("{wanted}: the first content has the URI {given}"))
     })
 }
 
@@ -116,7 +136,7 @@ fn search(
     }
     wrong(value, path).or_else(|| match value {
         Value::Object(members) => members.iter().find_map(|(name, inner)| {
-            let is_own = matches!(name.as_str(), "structuredContent" | "_meta" | "inputSchema");
+            let is_own = matches!(name.as_str(), "structuredContent" | "_meta");
             let inner = (!is_own).then_some(inner)?;
             search(inner, &format!("{path}/{name}"), depth + 1, wrong)
         }),

@@ -6,12 +6,9 @@ use futures_util::FutureExt as _;
 use serde_json::json;
 
 use super::super::rule::{Rule, Verdict, finding, plain, settled};
-use super::limits::each_has_its_own;
-use super::{HTTP, MUST};
+use super::{HTTP, MUST, limits};
 use crate::probe::{Bench, Endpoint};
 
-/// How many requests are sent at once.
-const AT_ONCE: u64 = 8;
 /// How long a server without HTTP/2 may take to answer, if the time limit allows it.
 const SPEAKS: Duration = Duration::from_secs(3);
 
@@ -34,6 +31,7 @@ async fn concurrent(bench: &mut Bench) -> Result<Verdict, Verdict> {
         return Ok(Verdict::Inapplicable("the server runs in this process".to_owned()));
     };
     let mut other = Bench::new(Endpoint::Http(target), bench.revision, SPEAKS.min(bench.patience));
+    other.plain = bench.plain;
     other.join(bench.session().map(str::to_owned));
     // An answer of any kind shows that it is supported.
     let first = other.ask(method, json!({})).await;
@@ -44,11 +42,8 @@ async fn concurrent(bench: &mut Bench) -> Result<Verdict, Verdict> {
     if first.result().is_none() {
         return Ok(finding(format!("over HTTP/2: {}", first.outcome()), &first));
     }
-    let messages: Vec<_> = (0..AT_ONCE)
-        .map(|index| other.message_with(format!("over-http2-{index}"), method, json!({})))
-        .collect();
-    let exchanges = other.together(&messages).await;
+    let verdict = limits::concurrent(&mut other, "over-http2").await;
     // The session is the other's, who ends it.
     other.join(None);
-    Ok(each_has_its_own(&messages, &exchanges, true))
+    Ok(verdict)
 }

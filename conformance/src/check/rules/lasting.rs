@@ -66,9 +66,7 @@ async fn left(bench: &mut Bench) -> Verdict {
             };
         }
         if !fresh.endpoint.is_http() {
-            let params = json!({"requestId": id, "reason": "a test"});
-            let method = "notifications/cancelled";
-            let answer = fresh.notify_with(method, params, listening(index)).await;
+            let answer = fresh.cancel(id, listening(index)).await;
             if answer.response().is_some() {
                 fresh.end().await;
                 return finding("a cancelled subscription got a response", &answer);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::rule::{Rule, Verdict, proven};
@@ -45,13 +45,13 @@ async fn left(bench: &mut Bench) -> Verdict {
     let count = u32::try_from(count).unwrap_or(LEFT).clamp(1, LEFT);
     for index in 0..count {
         let id = format!("gone-{index}");
-        let message = fresh.message_with(json!(id), "tools/call", params.clone());
+        let message = fresh.message_with(id.clone(), "tools/call", params.clone());
         let stay = if fresh.endpoint.is_http() { STAY } else { Duration::ZERO };
         let raw = fresh.framed(&message);
         fresh.raw_within(raw, stay).await;
         if !fresh.endpoint.is_http() || !fresh.revision.is_modern() {
             // Over HTTP a client of 2026-07-28 cancels by closing the stream.
-            cancel(&mut fresh, &id).await;
+            fresh.cancel(id, Duration::ZERO).await;
         }
     }
     let message = fresh.message("tools/call", params);
@@ -69,10 +69,4 @@ async fn left(bench: &mut Bench) -> Verdict {
         None if is_refused => Verdict::Unclear(seen),
         None => proven(seen, &after),
     }
-}
-
-async fn cancel(bench: &mut Bench, id: &str) {
-    let params: Value = json!({"requestId": id, "reason": "a test"});
-    let method = "notifications/cancelled";
-    bench.notify_with(method, params, Duration::ZERO).await;
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::rule::{Rule, Verdict, holds_if, proven};
 use super::base::survives;
 use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
-use crate::probe::{Bench, Exchange, QUIET};
+use crate::probe::{Bench, QUIET};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Each of eight simultaneous requests gets its own response",
         fix: "keep the state of a request with the request, not with the connection",
         scope: EVERYWHERE,
-        probe: |bench| concurrent(bench).boxed(),
+        probe: |bench| concurrent(bench, "together").boxed(),
     },
     Rule {
         id: "base.cancel-unknown",
@@ -61,19 +61,15 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-async fn concurrent(bench: &mut Bench) -> Verdict {
+/// Whether each of several concurrent requests gets its own response. Unclear if the server refuses one.
+pub(super) async fn concurrent(bench: &mut Bench, name: &str) -> Verdict {
     let method = bench.plain();
     let messages: Vec<Value> = (0..AT_ONCE)
-        .map(|index| bench.message_with(format!("together-{index}"), method, json!({})))
+        .map(|index| bench.message_with(format!("{name}-{index}"), method, json!({})))
         .collect();
     let exchanges = bench.together(&messages).await;
-    each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
-}
-
-/// Whether each of several concurrent requests got its own response. Unclear if the server refused one.
-pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http: bool) -> Verdict {
     let mut verdict = Verdict::Holds;
-    for (message, exchange) in messages.iter().zip(exchanges) {
+    for (message, exchange) in messages.iter().zip(&exchanges) {
         let id = exchange.response().and_then(|it| it.get("id"));
         if id == message.get("id") {
             continue;
@@ -82,7 +78,7 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
         let is_of_another = id.is_some_and(|id| !id.is_null());
         let is_lost = match exchange.status {
             Some(status) => (200..300).contains(&status),
-            None => !http,
+            None => !bench.endpoint.is_http(),
         };
         if is_of_another || is_lost {
             return proven(seen, exchange);
@@ -94,10 +90,8 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
 }
 
 async fn cancel_unknown(bench: &mut Bench) -> Verdict {
-    let params = json!({"requestId": "no such request", "reason": "a test"});
-    let method = "notifications/cancelled";
     // That a notification is answered is found by another rule.
-    let exchange = bench.notify_with(method, params, QUIET).await;
+    let exchange = bench.cancel("no such request", QUIET).await;
     if bench.is_alive().await {
         return Verdict::Holds;
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::rule::{Rule, Scope, Verdict, finding};
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
+use crate::schema::local::each;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -206,25 +207,12 @@ async fn description(bench: &mut Bench) -> Verdict {
 async fn local_references(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
         let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
-        let reference = schemas.into_iter().flatten().find_map(|schema| foreign(schema, 0))?;
+        let reference = schemas.into_iter().flatten().find_map(|schema| {
+            each(schema, "", &|schema, _| {
+                let reference = schema.get("$ref")?.as_str()?;
+                (!reference.starts_with('#')).then(|| reference.to_owned())
+            })
+        })?;
         Some(format!("a schema refers to {reference:?}"))
     })
-}
-
-/// A reference to something outside.
-fn foreign(schema: &Value, depth: usize) -> Option<String> {
-    if depth > 100 {
-        return None;
-    }
-    match schema {
-        Value::Object(members) => {
-            let reference = members.get("$ref").and_then(Value::as_str);
-            if let Some(reference) = reference.filter(|it| !it.starts_with('#')) {
-                return Some(reference.to_owned());
-            }
-            members.values().find_map(|inner| foreign(inner, depth + 1))
-        }
-        Value::Array(items) => items.iter().find_map(|inner| foreign(inner, depth + 1)),
-        _ => None,
-    }
 }

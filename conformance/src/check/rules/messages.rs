@@ -3,10 +3,10 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::heard::{Heard, Sightings, every};
+use super::super::heard::{Heard, every, exchanges};
 use super::super::rule::{Rule, Scope, Verdict};
 use super::{EVERYWHERE, HTTP, MODERN, MUST, PRACTICE, SHOULD, STDIO};
-use crate::probe::{Bench, QUIET, Revision, is_like_a_message};
+use crate::probe::{Bench, Exchange, QUIET, Revision, is_like_a_message};
 use crate::schema::misfit;
 
 pub(super) const RULES: &[Rule] = &[
@@ -95,7 +95,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "messages.no-requests",
         level: MUST,
         section: "2025-06-18, Lifecycle, Operation; 2026-07-28, Base protocol",
-        title: "The server sends no request: before 2026-07-28 none that needs a capability that the client does not declare, since then none at all",
+        title: "The server sends no request that needs a capability which the client does not declare; since 2026-07-28 it sends no request at all",
         fix: "look at the capabilities of the client before you ask it; in 2026-07-28 ask with a result that needs input (resultType input_required)",
         scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
         probe: |bench| no_requests(bench).boxed(),
@@ -123,9 +123,18 @@ pub(super) const RULES: &[Rule] = &[
         level: PRACTICE,
         section: "Streamable HTTP, Sending messages (WHATWG HTML §9.2.6)",
         title: "An event that carries a message has no name, or the name message",
-        fix: "leave out event:, or send event: message, since clients pass over other events",
+        fix: "leave out event:, or send event: message, since clients ignore other events",
         scope: HTTP,
         probe: |bench| event_name(bench).boxed(),
+    },
+    Rule {
+        id: "http.content-type",
+        level: MUST,
+        section: "Streamable HTTP, Sending messages",
+        title: "A request is answered with application/json or text/event-stream",
+        fix: "set Content-Type to the media type of the body",
+        scope: HTTP,
+        probe: |bench| content_type(bench).boxed(),
     },
     Rule {
         id: "http.status",
@@ -148,24 +157,13 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn answered(bench: &mut Bench) -> Verdict {
-    let mut sightings = Sightings::default();
-    if let Some(log) = &bench.log {
-        for exchange in &log.read().unanswered {
-            sightings.add(exchange.outcome(), || exchange.clone());
-        }
-    }
-    sightings.verdict()
+    exchanges(bench, |log| log.unanswered.iter().map(|it| (it.outcome(), it)).collect())
 }
 
 async fn lasts(bench: &mut Bench) -> Verdict {
-    let mut sightings = Sightings::default();
-    if let Some(log) = &bench.log {
-        for (rule, exchange) in &log.read().lost {
-            let seen = format!("after the requests of {rule}: {}", exchange.outcome());
-            sightings.add(seen, || exchange.clone());
-        }
-    }
-    sightings.verdict()
+    let seen =
+        |rule: &str, it: &Exchange| format!("after the requests of {rule}: {}", it.outcome());
+    exchanges(bench, |log| log.lost.iter().map(|(rule, it)| (seen(rule, it), it)).collect())
 }
 
 async fn id_echo(bench: &mut Bench) -> Verdict {
@@ -177,8 +175,7 @@ async fn id_echo(bench: &mut Bench) -> Verdict {
         if !heard.is_response() || heard.request().is_some() || heard.may_lack_id() {
             return None;
         }
-        let id = heard.message.get("id").unwrap_or(&Value::Null);
-        Some(format!("the id {} came back as {id}", heard.pending()?))
+        Some(format!("the id {} came back as {}", heard.pending()?, heard.id()))
     })
 }
 
@@ -186,7 +183,7 @@ async fn once(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
         // A stream of its own may bring again what was lost on another.
         heard.last().filter(|_| heard.is_response() && !heard.may_lack_id())?;
-        let id = heard.message.get("id").unwrap_or(&Value::Null);
+        let id = heard.id();
         match heard.request() {
             Some(_) => heard.is_surplus().then(|| format!("the id {id} was answered again")),
             None if heard.pending().is_some() || heard.notification().is_some() => None,
@@ -215,10 +212,12 @@ fn broken_frame(heard: &Heard<'_>) -> Option<&'static str> {
 async fn notification(bench: &mut Bench) -> Verdict {
     bench.notify("notifications/no-such-notification", QUIET).await;
     every(bench, |heard| {
-        let is_answer = heard.is_response() && heard.request().is_none();
-        let is_refusal = heard.may_lack_id() || heard.may_be_of_garbage();
-        let method = heard.notification().filter(|_| is_answer && !is_refusal)?;
-        heard.pending().is_none().then(|| format!("{method} was answered"))
+        let is_refusal = || heard.may_lack_id() || heard.may_be_of_garbage();
+        if !heard.is_response() || heard.request().is_some() || is_refusal() {
+            return None;
+        }
+        let method = heard.notification().filter(|_| heard.pending().is_none())?;
+        Some(format!("{method} was answered"))
     })
 }
 
@@ -302,6 +301,17 @@ async fn event_name(bench: &mut Bench) -> Verdict {
     })
 }
 
+async fn content_type(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let exchange = heard.talk.http.as_ref().filter(|it| it.status == Some(200))?;
+        let kind = exchange.header("content-type").unwrap_or_default();
+        let kind = kind.split(';').next()?.trim().to_ascii_lowercase();
+        let is_good = kind == "application/json" || kind == "text/event-stream";
+        let method = heard.method().filter(|_| !is_good)?;
+        Some(format!("{method}: Content-Type is {kind:?}"))
+    })
+}
+
 async fn status(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
         let method = heard.method().filter(|_| heard.is_response())?;
@@ -318,14 +328,10 @@ async fn status(bench: &mut Bench) -> Verdict {
 }
 
 async fn streams_end(bench: &mut Bench) -> Verdict {
-    let mut sightings = Sightings::default();
-    if let Some(log) = &bench.log {
-        for exchange in log.read().talks.iter().filter_map(|talk| talk.http.as_ref()) {
-            if exchange.is_open {
-                let seen = format!("it was still open {} ms later", QUIET.as_millis());
-                sightings.add(seen, || exchange.clone());
-            }
-        }
-    }
-    sightings.verdict()
+    exchanges(bench, |log| {
+        let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
+        let seen =
+            || format!("the stream was still open {} ms after its response", QUIET.as_millis());
+        all.filter(|it| it.is_open).map(|it| (seen(), it)).collect()
+    })
 }

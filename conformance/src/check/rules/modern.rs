@@ -12,15 +12,6 @@ pub(super) const DISCOVER: &str = "modern.discover";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        id: "modern.server-info",
-        level: SHOULD,
-        section: "2026-07-28, Base protocol, _meta",
-        title: "Every result names the server in _meta",
-        fix: "put io.modelcontextprotocol/serverInfo into the _meta of every result",
-        scope: MODERN,
-        probe: |bench| server_info(bench).boxed(),
-    },
-    Rule {
         id: DISCOVER,
         level: MUST,
         section: "2026-07-28, Discovery",
@@ -93,26 +84,6 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| no_session(bench).boxed(),
     },
 ];
-
-/// One good answer of each method that is safe to ask.
-async fn answers(bench: &mut Bench) -> Vec<Exchange> {
-    let mut all = vec![bench.greeting.clone()];
-    all.extend(bench.lists.iter().flat_map(|(_, _, pages)| pages.clone()));
-    all
-}
-
-async fn server_info(bench: &mut Bench) -> Verdict {
-    for exchange in answers(bench).await {
-        let Some(result) = exchange.result() else {
-            continue;
-        };
-        let info = result.get("_meta").and_then(|it| it.get("io.modelcontextprotocol/serverInfo"));
-        if !info.and_then(|it| it.get("name")).is_some_and(Value::is_string) {
-            return finding("a result does not name the server", &exchange);
-        }
-    }
-    Verdict::Holds
-}
 
 pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Verdict {
     let result = exchange.result();

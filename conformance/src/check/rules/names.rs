@@ -9,7 +9,7 @@ use super::calls::{callable, nothing_to_call};
 use super::modern::header_mismatch;
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
 use crate::client::headers::Mirror;
-use crate::probe::{Bench, Raw, Revision};
+use crate::probe::{Bench, Raw, Revision, handshake};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -124,14 +124,9 @@ async fn param_header(bench: &mut Bench) -> Verdict {
 }
 
 async fn removed(bench: &mut Bench) -> Verdict {
-    let initialize = json!({
-        "protocolVersion": bench.revision.as_str(),
-        "capabilities": {},
-        "clientInfo": {"name": "mcp-conformance", "version": "0"},
-    });
     // A connection that accepts a handshake may serve an older client from then on.
     let mut fresh = bench.fresh().await;
-    let exchange = fresh.ask("initialize", initialize).await;
+    let exchange = fresh.ask("initialize", handshake(bench.revision.as_str())).await;
     fresh.join(exchange.header("mcp-session-id").map(str::to_owned));
     fresh.end().await;
     let result = exchange.result();

@@ -77,13 +77,17 @@ fn without(capability: &str) -> Verdict {
     Verdict::Inapplicable(format!("the server does not declare {capability}"))
 }
 
-async fn unknown_tool(bench: &mut Bench) -> Verdict {
-    if !bench.offers("tools") {
-        return without("tools");
+/// Whether a request of a declared capability is refused for its parameters.
+async fn refused(bench: &mut Bench, capability: &str, method: &str, params: Value) -> Verdict {
+    if !bench.offers(capability) {
+        return without(capability);
     }
+    invalid_params(&bench.ask(method, params).await)
+}
+
+async fn unknown_tool(bench: &mut Bench) -> Verdict {
     let params = json!({"name": "no_such_tool_of_this_server", "arguments": {}});
-    let exchange = bench.ask("tools/call", params).await;
-    invalid_params(&exchange)
+    refused(bench, "tools", "tools/call", params).await
 }
 
 async fn read(bench: &mut Bench) -> Verdict {
@@ -130,19 +134,12 @@ async fn unknown_resource(bench: &mut Bench) -> Verdict {
 }
 
 async fn unknown_prompt(bench: &mut Bench) -> Verdict {
-    if !bench.offers("prompts") {
-        return without("prompts");
-    }
-    let exchange = bench.ask("prompts/get", json!({"name": "no_such_prompt_of_this_server"})).await;
-    invalid_params(&exchange)
+    let params = json!({"name": "no_such_prompt_of_this_server"});
+    refused(bench, "prompts", "prompts/get", params).await
 }
 
 async fn log_level(bench: &mut Bench) -> Verdict {
-    if !bench.offers("logging") {
-        return without("logging");
-    }
-    let exchange = bench.ask("logging/setLevel", json!({"level": "loud"})).await;
-    invalid_params(&exchange)
+    refused(bench, "logging", "logging/setLevel", json!({"level": "loud"})).await
 }
 
 async fn undeclared(bench: &mut Bench) -> Verdict {

@@ -5,10 +5,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{
-    Rule, Scope, Verdict, are_counted, finding, holds_if, plain, proven, settled,
+    Rule, Scope, Verdict, are_counted, finding, good, holds_if, plain, proven, settled,
 };
 use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
-use crate::probe::{Bench, Exchange, Raw, Revision};
+use crate::probe::{Bench, Exchange, Raw, Revision, handshake};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -43,18 +43,18 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "Streamable HTTP, Session management",
         title: "No two sessions have the same id",
-        fix: "generate each session id with a cryptographic random generator",
+        fix: "make each session id from secure random numbers",
         scope: LEGACY_HTTP,
-        probe: |bench| own(bench).boxed(),
+        probe: |bench| settled(own(bench)).boxed(),
     },
     Rule {
         id: "session.guessable",
         level: SHOULD,
         section: "Streamable HTTP, Session management",
         title: "A session id cannot be guessed from another one",
-        fix: "generate session ids with a cryptographic random generator, such as random UUIDs: whoever guesses one takes the session over",
+        fix: "make session ids from secure random numbers, such as random UUIDs: anyone who guesses an id can use the session",
         scope: LEGACY_HTTP,
-        probe: |bench| guessable(bench).boxed(),
+        probe: |bench| settled(guessable(bench)).boxed(),
     },
     Rule {
         id: "session.missing",
@@ -108,12 +108,7 @@ async fn speaks(bench: &mut Bench) -> Verdict {
 
 async fn unknown_version(bench: &mut Bench) -> Verdict {
     let mut fresh = bench.unopened();
-    let params = json!({
-        "protocolVersion": "1999-01-01",
-        "capabilities": {},
-        "clientInfo": {"name": "mcp-conformance", "version": "0"},
-    });
-    let exchange = fresh.ask("initialize", params).await;
+    let exchange = fresh.ask("initialize", handshake("1999-01-01")).await;
     fresh.end().await;
     let version = exchange.result().and_then(|it| it.get("protocolVersion"));
     match version.and_then(Value::as_str) {
@@ -149,40 +144,34 @@ async fn characters(bench: &mut Bench) -> Verdict {
     holds_if(good && !session.is_empty(), format!("the id is {session:?}"), &exchange)
 }
 
-async fn own(bench: &mut Bench) -> Verdict {
+/// The ids of two sessions, and the exchange that brought the second.
+async fn two(bench: &Bench) -> Result<(String, String, Exchange), Verdict> {
     let mut other = bench.fresh().await;
-    let (exchange, pair) = (other.greeting.clone(), (bench.session(), other.session()));
-    let verdict = match pair {
-        (Some(one), Some(two)) => holds_if(one != two, "two sessions have the same id", &exchange),
-        _ => no_sessions(),
-    };
+    let exchange = other.greeting.clone();
+    let ids = bench.session().zip(other.session());
+    let ids = ids.map(|(one, two)| (one.to_owned(), two.to_owned()));
     other.end().await;
-    verdict
+    let (one, two) = ids.ok_or_else(no_sessions)?;
+    Ok((one, two, exchange))
 }
 
-async fn guessable(bench: &mut Bench) -> Verdict {
-    let mut other = bench.fresh().await;
-    let (exchange, pair) = (other.greeting.clone(), (bench.session(), other.session()));
-    let verdict = match pair {
-        // That they are the same is another rule.
-        (Some(one), Some(two)) => holds_if(
-            one == two || !are_counted(one, two),
-            format!("two sessions have the ids {one:?} and {two:?}"),
-            &exchange,
-        ),
-        _ => no_sessions(),
-    };
-    other.end().await;
-    verdict
+async fn own(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let (one, two, exchange) = two(bench).await?;
+    Ok(holds_if(one != two, "two sessions have the same id", &exchange))
+}
+
+async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let (one, two, exchange) = two(bench).await?;
+    // That they are the same is another rule.
+    let is_good = one == two || !are_counted(&one, &two);
+    Ok(holds_if(is_good, format!("two sessions have the ids {one:?} and {two:?}"), &exchange))
 }
 
 async fn missing(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let method = plain(bench)?;
+    let raw = good(bench)?.without("mcp-session-id");
     if bench.session().is_none() {
         return Ok(no_sessions());
     }
-    let message = bench.message(method, json!({}));
-    let raw = bench.framed(&message).without("mcp-session-id");
     let exchange = bench.raw(raw).await;
     Ok(match exchange.status {
         Some(400) => Verdict::Holds,
@@ -192,13 +181,10 @@ async fn missing(bench: &mut Bench) -> Result<Verdict, Verdict> {
 }
 
 async fn unknown_session(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let method = plain(bench)?;
+    let raw = good(bench)?.with("mcp-session-id", "00000000-0000-4000-8000-000000000000");
     if bench.session().is_none() {
         return Ok(no_sessions());
     }
-    let message = bench.message(method, json!({}));
-    let unknown = "00000000-0000-4000-8000-000000000000";
-    let raw = bench.framed(&message).with("mcp-session-id", unknown);
     let exchange = bench.raw(raw).await;
     Ok(holds_if(exchange.status == Some(404), exchange.outcome(), &exchange))
 }
@@ -227,9 +213,7 @@ async fn ended(bench: &mut Bench) -> Result<Verdict, Verdict> {
 }
 
 async fn version_header(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let method = plain(bench)?;
-    let message = bench.message(method, json!({}));
-    let raw = bench.framed(&message).with("mcp-protocol-version", "1999-01-01");
+    let raw = good(bench)?.with("mcp-protocol-version", "1999-01-01");
     let exchange = bench.raw(raw).await;
     Ok(holds_if(exchange.status == Some(400), exchange.outcome(), &exchange))
 }

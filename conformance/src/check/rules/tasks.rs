@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::super::rule::{
-    Rule, Scope, Verdict, another_caller, are_counted, finding, holds_if, settled,
+    Rule, Scope, Verdict, another_caller, are_counted, holds_if, invalid_params, settled,
 };
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "2025-11-25, Tasks, Security considerations; 2026-07-28, extension Tasks",
         title: "If a task has no known owner, its id cannot be guessed",
-        fix: "generate ids with a cryptographic random generator, with 128 bits like a UUID",
+        fix: "make ids from secure random numbers, such as random UUIDs",
         scope: TASKS,
         probe: |bench| settled(guessable(bench)).boxed(),
     },
@@ -114,8 +114,7 @@ async fn unknown(bench: &mut Bench) -> Verdict {
     }
     let params = json!({"taskId": "00000000-0000-4000-8000-000000000000"});
     let exchange = ask(bench, "tasks/get", params).await;
-    let good = exchange.code() == Some(-32602);
-    holds_if(good, exchange.outcome(), &exchange)
+    invalid_params(&exchange)
 }
 
 /// Calls a tool as a task; the id of it.
@@ -164,16 +163,9 @@ async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
     let (one, _) = make(bench).await?;
     let (two, exchange) = make(bench).await?;
     cancel(bench, &[&one, &two]).await;
-    Ok(if are_counted(&one, &two) {
-        finding(
-            format!(
-                "two tasks that were created one after the other have the ids {one:?} and {two:?}"
-            ),
-            &exchange,
-        )
-    } else {
-        Verdict::Holds
-    })
+    let seen =
+        format!("two tasks that were created one after the other have the ids {one:?} and {two:?}");
+    Ok(holds_if(!are_counted(&one, &two), seen, &exchange))
 }
 
 async fn of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {

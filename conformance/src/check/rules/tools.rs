@@ -11,12 +11,10 @@ use super::lists::every_tool;
 use super::{EVERYWHERE, MUST, PRACTICE};
 use crate::calls::tokens;
 use crate::probe::{Bench, Revision};
-use crate::schema::local::{invalid, patterns, resolve};
+use crate::schema::local::{each, invalid, unusable};
 
 /// How many tokens `tools/list` may take: a tenth of what the smaller models of today hold.
 const MOST_TOKENS: usize = 20_000;
-/// How deep a schema is looked into.
-const MAX_DEPTH: usize = 40;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -97,18 +95,25 @@ async fn valid(bench: &mut Bench) -> Verdict {
 
 async fn compiled(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
-        let mut all = schemas(tool).flat_map(|(_, schema)| patterns(schema));
-        all.find_map(|(pattern, problem)| Some(format!("the pattern {pattern:?}: {}", problem?)))
+        schemas(tool).find_map(|(_, schema)| {
+            each(schema, "", &|schema, _| {
+                let own = schema.get("pattern").and_then(Value::as_str);
+                let names = schema.get("patternProperties").and_then(Value::as_object);
+                let names = names.into_iter().flat_map(|it| it.keys()).map(String::as_str);
+                let mut all = own.into_iter().chain(names);
+                all.find_map(|it| Some(format!("the pattern {it:?}: {}", unusable(it)?)))
+            })
+        })
     })
 }
 
 async fn items(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
-        let schema = tool.get("inputSchema")?;
-        each(schema, schema, "", 0, &|schema, at| {
+        each(tool.get("inputSchema")?, "inputSchema", &|schema, at| {
             let kind = schema.get("type")?;
-            let is_array =
-                kind == "array" || kind.as_array().is_some_and(|it| it.contains(&"array".into()));
+            let is_array = is_stated(at)
+                && (kind == "array"
+                    || kind.as_array().is_some_and(|it| it.contains(&"array".into())));
             let says = schema.get("items").is_some() || schema.get("prefixItems").is_some();
             (is_array && !says).then(|| format!("{at} is an array without items"))
         })
@@ -117,10 +122,9 @@ async fn items(bench: &mut Bench) -> Verdict {
 
 async fn required(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
-        let schema = tool.get("inputSchema")?;
-        each(schema, schema, "", 0, &|schema, at| {
+        each(tool.get("inputSchema")?, "inputSchema", &|schema, at| {
             // A form among several may rest on the properties beside them.
-            if schema.get("type").is_none_or(|it| it != "object") {
+            if schema.get("type").is_none_or(|it| it != "object") || !is_stated(at) {
                 return None;
             }
             let names = schema.get("required").and_then(Value::as_array)?;
@@ -136,30 +140,9 @@ async fn required(bench: &mut Bench) -> Verdict {
     })
 }
 
-/// The first problem that `wrong` finds in a schema or those within it.
-fn each(
-    root: &Value,
-    schema: &Value,
-    at: &str,
-    depth: usize,
-    wrong: &impl Fn(&Value, &str) -> Option<String>,
-) -> Option<String> {
-    let schema = resolve(root, schema);
-    if depth > MAX_DEPTH {
-        return None;
-    }
-    let place = if at.is_empty() { "the inputSchema" } else { at };
-    if let Some(found) = wrong(schema, place) {
-        return Some(found);
-    }
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let properties = properties.map(|(name, it)| (format!("{at}/{name}"), it));
-    let items = schema.get("items").map(|it| (format!("{at}/items"), it));
-    let forms = ["anyOf", "oneOf", "allOf"].into_iter();
-    let forms = forms.filter_map(|name| schema.get(name)?.as_array()).flatten();
-    let forms = forms.map(|it| (at.to_owned(), it));
-    let mut inner = properties.chain(items).chain(forms);
-    inner.find_map(|(at, schema)| each(root, schema, &at, depth + 1, wrong))
+/// Whether the schema at this place says what a value is, and not only on what condition.
+fn is_stated(at: &str) -> bool {
+    !at.split('/').any(|it| matches!(it, "if" | "then" | "else" | "not"))
 }
 
 async fn price(bench: &mut Bench) -> Verdict {
@@ -180,7 +163,7 @@ async fn price(bench: &mut Bench) -> Verdict {
 
 async fn no_hidden_text(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
-        texts(tool, "", 0, &|at, text| {
+        texts(tool, "", &|at, text| {
             let (character, place) = hidden(text)?;
             let code = u32::from(character);
             Some(format!("{at} has the invisible character U+{code:04X} at character {place}"))
@@ -190,26 +173,20 @@ async fn no_hidden_text(bench: &mut Bench) -> Verdict {
 
 async fn no_instructions(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
-        texts(tool, "", 0, &|at, text| Some(format!("{at} says {:?}", instruction(text)?)))
+        texts(tool, "", &|at, text| Some(format!("{at} says {:?}", instruction(text)?)))
     })
 }
 
-/// The first problem that `wrong` finds in a text of a tool.
-fn texts(
-    value: &Value,
-    at: &str,
-    depth: usize,
-    wrong: &impl Fn(&str, &str) -> Option<String>,
-) -> Option<String> {
+/// The first problem that `wrong` finds in a text of a tool, whose depth is limited by the parser.
+fn texts(value: &Value, at: &str, wrong: &impl Fn(&str, &str) -> Option<String>) -> Option<String> {
     match value {
         Value::String(text) => wrong(at.trim_start_matches('/'), text),
-        _ if depth > MAX_DEPTH => None,
-        Value::Array(items) => items.iter().find_map(|it| texts(it, at, depth + 1, wrong)),
+        Value::Array(items) => items.iter().find_map(|it| texts(it, at, wrong)),
         Value::Object(members) => members
             .iter()
             // Pictures and the like are data.
             .filter(|(name, _)| !matches!(name.as_str(), "icons" | "_meta"))
-            .find_map(|(name, it)| texts(it, &format!("{at}/{name}"), depth + 1, wrong)),
+            .find_map(|(name, it)| texts(it, &format!("{at}/{name}"), wrong)),
         _ => None,
     }
 }

@@ -3,20 +3,11 @@
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Scope, Unserved, Verdict, finding, holds_if, plain, settled};
+use super::super::rule::{Rule, Scope, Unserved, Verdict, finding, good, holds_if, plain, settled};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange, QUIET, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "http.content-type",
-        level: MUST,
-        section: "Streamable HTTP, Sending messages",
-        title: "A request is answered with application/json or text/event-stream",
-        fix: "set Content-Type to the media type of the body",
-        scope: HTTP,
-        probe: |bench| settled(content_type(bench)).boxed(),
-    },
     Rule {
         id: "http.accepted",
         level: MUST,
@@ -92,22 +83,6 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// A good request, to which something is done.
-fn ask(bench: &mut Bench) -> Result<Raw, Unserved> {
-    let method = plain(bench)?;
-    let message = bench.message(method, json!({}));
-    Ok(bench.framed(&message))
-}
-
-async fn content_type(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let raw = ask(bench)?;
-    let exchange = bench.raw(raw).await;
-    let kind = exchange.header("content-type").unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let good = kind == "application/json" || kind == "text/event-stream";
-    Ok(holds_if(good, format!("Content-Type is {kind:?}"), &exchange))
-}
-
 async fn accepted(bench: &mut Bench) -> Verdict {
     let exchange = bench.notify("notifications/cancelled", QUIET).await;
     match exchange.status {
@@ -181,7 +156,7 @@ async fn refused(bench: &mut Bench, name: &str, value: &str) -> Result<Verdict, 
         let why = "the server is not on a loopback address";
         return Ok(Verdict::Inapplicable(why.to_owned()));
     }
-    let raw = ask(bench)?.with(name, value);
+    let raw = good(bench)?.with(name, value);
     let exchange = bench.raw(raw).await;
     Ok(is_refused(&exchange))
 }
@@ -195,13 +170,13 @@ async fn host(bench: &mut Bench) -> Result<Verdict, Verdict> {
 }
 
 async fn media_type(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let raw = ask(bench)?.with("content-type", "text/plain");
+    let raw = good(bench)?.with("content-type", "text/plain");
     let exchange = bench.raw(raw).await;
     Ok(is_refused(&exchange))
 }
 
 async fn parse_status(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let raw = Raw { body: "{\"jsonrpc\"".into(), ..ask(bench)? };
+    let raw = Raw { body: "{\"jsonrpc\"".into(), ..good(bench)? };
     let exchange = bench.raw(raw).await;
     Ok(is_refused(&exchange))
 }

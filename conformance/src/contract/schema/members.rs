@@ -1,112 +1,94 @@
 //! Members of arguments and results: which there are, which are required, and what is said of them.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-use super::super::change::{Found, Impact};
-use super::super::values::{bare, shown};
+use serde_json::Value;
+
+use super::super::change::Impact;
+use super::super::same::is_same;
+use super::super::values::turned;
 use super::{Direction, SchemaDiff};
 
-impl<'a> SchemaDiff<'a> {
-    pub(super) fn properties(
-        &self,
-        old: &'a Value,
-        new: &'a Value,
-        at: &str,
-        depth: usize,
-        found: &mut Found,
-    ) {
-        let none = Map::new();
-        let of = |schema: &'a Value| schema.get("properties").and_then(Value::as_object);
-        let before = of(old).map_or_else(Vec::new, |it| it.iter().collect::<Vec<_>>());
-        let after = of(new).unwrap_or(&none);
+impl<'a> SchemaDiff<'a, '_> {
+    pub(super) fn properties(&mut self, old: &'a Value, new: &'a Value, at: &str) {
+        let [before, after] = [old, new].map(|schema| {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            properties.into_iter().flatten().collect::<BTreeMap<_, _>>()
+        });
         let inner =
             |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        let come: Vec<&String> =
-            after.keys().filter(|it| before.iter().all(|(was, _)| was != it)).collect();
+        let come: Vec<_> = after.iter().filter(|(name, _)| !before.contains_key(*name)).collect();
         let gone: Vec<_> = before.iter().filter(|(name, _)| !after.contains_key(*name)).collect();
-        let mut new_name = None;
-        if let ([(was, schema)], [now]) = (gone.as_slice(), come.as_slice()) {
-            let same = after
-                .get(*now)
-                .is_some_and(|it| bare(self.new, it, 0) == bare(self.old, schema, 0));
-            if same && needs(old, was) == needs(new, now) {
-                let member = self.member(&inner(was));
-                found.push(format!("{member} was renamed to `{now}`"), Impact::Breaking);
-                new_name = Some(*now);
+        let renamed = match (gone.as_slice(), come.as_slice()) {
+            ([(was, old_form)], [(now, new_form)]) => {
+                needs(old, was) == needs(new, now)
+                    && old_form.get("description") == new_form.get("description")
+                    && is_same([self.old, self.new], "", old_form, new_form)
             }
+            _ => false,
+        };
+        for (name, _) in &gone {
+            let member = self.member(&inner(name));
+            let what = match come.first().filter(|_| renamed) {
+                Some((now, _)) => format!("{member} was renamed to `{now}`"),
+                None => format!("{member} was removed"),
+            };
+            self.found.push(what, Impact::Breaking);
         }
-        for (name, schema) in before {
+        for (name, schema) in &before {
+            let Some(now) = after.get(name) else { continue };
             let place = inner(name);
             let member = self.member(&place);
-            let Some(now) = after.get(name) else {
-                if new_name.is_none() {
-                    found.push(format!("{member} was removed"), Impact::Breaking);
-                }
-                continue;
-            };
             match (needs(old, name), needs(new, name)) {
-                (false, true) => found.push(format!("{member} is now required"), self.narrower()),
-                (true, false) => found.push(format!("{member} is now optional"), self.wider()),
+                (false, true) => {
+                    self.found.push(format!("{member} is now required"), self.narrower());
+                }
+                (true, false) => {
+                    self.found.push(format!("{member} is now optional"), self.wider());
+                }
                 _ => {}
             }
-            self.visit(schema, now, &place, depth + 1, found);
+            self.visit(schema, now, &place);
         }
-        for name in come.into_iter().filter(|name| Some(*name) != new_name) {
+        for (name, _) in come.into_iter().filter(|_| !renamed) {
             let member = self.member(&inner(name));
-            match (needs(new, name), self.direction) {
-                (true, Direction::Input) => {
-                    found.push(format!("required {member} was added"), Impact::Breaking);
-                }
-                (false, Direction::Input) => {
-                    found.push(format!("optional {member} was added"), Impact::Compatible);
-                }
-                (_, Direction::Output) => {
-                    found.push(format!("{member} was added"), Impact::Compatible)
-                }
-            }
+            let (need, impact) = match (self.direction, needs(new, name)) {
+                (Direction::Input, true) => ("required ", Impact::Breaking),
+                (Direction::Input, false) => ("optional ", Impact::Compatible),
+                (Direction::Output, _) => ("", Impact::Compatible),
+            };
+            self.found.push(format!("{need}{member} was added"), impact);
         }
         // Names that are required without a property of their own.
-        for name in required(new).filter(|name| !after.contains_key(*name) && !needs(old, name)) {
-            let member = self.member(&inner(name));
-            found.push(format!("{member} is now required"), self.narrower());
+        for name in required(new).filter(|it| !needs(old, it)) {
+            if !after.keys().any(|known| *known == name) {
+                let what = format!("{} is now required", self.member(&inner(name)));
+                self.found.push(what, self.narrower());
+            }
         }
     }
 
-    /// What a member is if it is left out.
-    pub(super) fn default(&self, old: &Value, new: &Value, at: &str, found: &mut Found) {
-        let (before, after) = (old.get("default"), new.get("default"));
-        if before == after || self.direction == Direction::Output {
-            return;
-        }
-        let member = self.member(at);
-        let what = match (before, after) {
-            (Some(before), Some(after)) => {
-                format!("the default of {member} is {} instead of {}", shown(after), shown(before))
-            }
-            (None, Some(after)) => {
-                format!("the default of {member} is now given: {}", shown(after))
-            }
-            (Some(before), None) => {
-                format!("the default of {member}, {}, was dropped", shown(before))
-            }
-            (None, None) => return,
+    /// What is said of a member, either beside a reference or where it leads.
+    pub(super) fn beside(&mut self, [old, new]: [[&'a Value; 2]; 2], at: &str) {
+        let said = |schemas: [&'a Value; 2], part: &str| {
+            schemas.into_iter().find_map(|schema| schema.get(part))
         };
-        found.push(what, Impact::Compatible);
-    }
-
-    pub(super) fn texts(&self, old: &Value, new: &Value, at: &str, found: &mut Found) {
         for part in ["title", "description"] {
             let of = match (at, self.direction) {
-                ("", Direction::Input) => "the inputSchema".to_owned(),
-                ("", Direction::Output) => "the outputSchema".to_owned(),
+                ("", direction) => format!("the {}", direction.schema()),
                 (at, Direction::Input) => format!("`{at}`"),
                 (at, Direction::Output) => format!("`{at}` of the result"),
             };
-            found.text(format!("{part} of {of}"), old.get(part), new.get(part));
+            self.found.text(format!("{part} of {of}"), said(old, part), said(new, part));
         }
-        let deprecated = |schema: &Value| schema.get("deprecated") == Some(&Value::Bool(true));
-        if deprecated(new) && !deprecated(old) {
-            found.push(format!("{} is deprecated", self.member(at)), Impact::Compatible);
+        let is_deprecated = |schemas| said(schemas, "deprecated") == Some(&Value::Bool(true));
+        let member = self.member(at);
+        if is_deprecated(new) && !is_deprecated(old) {
+            self.found.push(format!("{member} is deprecated"), Impact::Compatible);
+        }
+        let turned = turned("default", said(old, "default"), said(new, "default"));
+        if let (Direction::Input, Some(what)) = (self.direction, turned) {
+            self.found.push(format!("{member}: {what}"), Impact::Compatible);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::values::MAX_DEPTH;
+use super::super::same::MAX_DEPTH;
 use crate::schema::local::resolve;
 
 /// Every type of JSON. A number is an integer or a fraction, so that integers are narrower than numbers.

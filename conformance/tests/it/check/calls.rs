@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::correct::correct;
 use super::text;
 use crate::command_line::run;
-use crate::mutation::{Answer, Fault, SentRequest, broken, instead, result};
+use crate::mutation::{Fault, SentRequest, broken, instead, result};
 use crate::serve::serve;
 
 /// Tools besides `look` and `write`: three that can be called, one whose argument cannot be made, one that is not
@@ -55,8 +55,7 @@ fn answering(content: fn(&SentRequest) -> Value) -> Fault {
         let own = ["add", "pick", "nested", "odd"].iter().any(|it| asked.is_call(it));
         let text = json!([{"type": "text", "text": "done"}]);
         let result = json!({"content": text, "structuredContent": content(asked)});
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        own.then(|| Answer::new(200, body))
+        own.then(|| asked.answered(result))
     })
 }
 
@@ -128,15 +127,21 @@ async fn calls_are_given_by_name_in_a_file_or_in_a_transcript() {
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let step = json!({"mcp": {"method": "tools/call", "params": {"name": "odd", "arguments": {"x": "Q"}}}});
+    let step = |arguments: Value| json!({"mcp": {"method": "tools/call", "params": {"name": "odd", "arguments": arguments}}});
+    // What depends on an earlier answer cannot be called alone.
+    let steps =
+        [json!({"x": {"$var": "v"}}), json!({"x": "${v}"}), json!({"x": "$${v}"})].map(step);
+    let steps = steps.map(|it| it.to_string()).join("\n");
     for file in [
         path("lines.jsonl", "{\"name\":\"odd\",\"arguments\":{}}\n\n{\"name\":\"odd\"}\n"),
-        path("array.json", "[{\"name\":\"odd\",\"arguments\":{}}]"),
-        path("recorded.jsonl", &format!("{{\"transcript\":1,\"name\":\"r\"}}\n{step}\n")),
+        path("array.json", "[{\"name\":\"odd\",\"arguments\":{\"x\":\"$var\"}}]"),
+        path("recorded.jsonl", &format!("{{\"transcript\":1,\"name\":\"r\"}}\n{steps}\n")),
     ] {
         let (code, out, err) = check(&["--calls", &file]).await;
         assert_eq!((code, called(&out)), (0, 5), "{out}{err}");
     }
+    let recorded = ToolCall::read(&folder.path().join("recorded.jsonl")).unwrap();
+    assert_eq!(recorded, ["odd={\"x\":\"${v}\"}".parse().unwrap()]);
     for (arguments, says) in [
         (&["--call", "ad"][..], "has no tool called \"ad\"; the most similar one is \"add\""),
         (&["--call", "add=1"], "the arguments are not a JSON object"),
@@ -149,6 +154,23 @@ async fn calls_are_given_by_name_in_a_file_or_in_a_transcript() {
         assert_eq!(code, 2, "{arguments:?}: {err}");
         assert!(err.contains(says), "{arguments:?}: {err}");
     }
+}
+
+/// A definition that refers to itself in two places has no end if it is only followed.
+#[tokio::test(start_paused = true)]
+async fn schemas_that_refer_to_themselves_are_checked_once() {
+    let node = json!({"$ref": "#/$defs/Node"});
+    let list = json!({"left": node, "right": node, "list": {"type": "array"}});
+    let schema = json!({
+        "type": "object", "properties": {"x": node},
+        "$defs": {"Node": {"type": "object", "properties": list}},
+    });
+    let listed =
+        result("tools/list", move |result| result["tools"][0]["inputSchema"] = schema.clone());
+    let check = Check::url(broken(correct(), listed)).revisions(vec![Revision::V2025_11_25]);
+    let report = check.only(["schemas.".to_owned()]).run(|_| {}).await.unwrap();
+    let text = text(&report);
+    assert!(text.contains("/$defs/Node/properties/list is an array without items"), "{text}");
 }
 
 #[test]

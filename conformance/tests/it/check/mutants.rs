@@ -61,28 +61,19 @@ pub(crate) fn table() -> Vec<Mutant> {
     tables.into_iter().flatten().collect()
 }
 
+/// What names the server in a result of the modern revision.
+fn named() -> Value {
+    json!({"io.modelcontextprotocol/serverInfo": {"name": "broken", "version": "1"}})
+}
+
 /// A result in place of what the server says to some requests.
 fn instead_result(fits: fn(&SentRequest) -> bool, result: Value) -> Fault {
-    instead(move |asked| {
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        fits(asked).then(|| Answer::new(200, body))
-    })
+    instead(move |asked| fits(asked).then(|| asked.answered(result.clone())))
 }
 
 /// An error in place of what the server says to some requests.
 fn instead_error(fits: fn(&SentRequest) -> bool, status: u16, code: i64) -> Fault {
-    instead(move |asked| {
-        let error = json!({"code": code, "message": "no"});
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
-        fits(asked).then(|| Answer::new(status, body))
-    })
-}
-
-/// An error of this code.
-fn refused(asked: &SentRequest, code: i64) -> Answer {
-    let error = json!({"code": code, "message": "no"});
-    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
-    Answer::new(200, body)
+    instead(move |asked| fits(asked).then(|| asked.refused(status, code)))
 }
 
 /// Errors of one code get another.
@@ -267,6 +258,15 @@ fn transport() -> Vec<Mutant> {
                 },
             ),
         ),
+        modern(
+            "http.content-type",
+            answer_to(
+                |asked| asked.is_call("look"),
+                |answer| {
+                    answer.headers.remove("content-type");
+                },
+            ),
+        ),
         legacy(
             "http.accepted",
             answer_to(
@@ -319,6 +319,7 @@ fn statements() -> Vec<Mutant> {
     vec![
         modern("messages.schema", result("tools/list", |result| without(result, "resultType"))),
         modern("modern.server-info", result("tools/list", |result| without(result, "_meta"))),
+        modern("modern.server-info", result("tools/call", |result| without(result, "_meta"))),
         modern(
             "modern.discover",
             result("server/discover", |result| {
@@ -344,7 +345,7 @@ fn statements() -> Vec<Mutant> {
             "modern.client-info-optional",
             instead(move |asked| {
                 let lacks = asked.is_rpc("server/discover") && meta(asked, "clientInfo").is_none();
-                lacks.then(|| Answer::new(400, json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": {"code": -32602, "message": "who?"}})))
+                lacks.then(|| asked.refused(400, -32602))
             }),
         ),
         modern(

@@ -1,25 +1,17 @@
 //! Servers that answer oddly over HTTP: one cause is one finding, and what was not proved is not judged.
 
-use std::collections::BTreeSet;
-
 use http_body_util::BodyExt as _;
 use mcp_conformance::{BoxError, Check, CheckReport, Revision, Target, Verdict};
 use serde_json::{Value, json};
 
 use super::correct::correct;
-use super::{found, over_http, text};
+use super::{finds, over_http, text};
 use crate::mutation::{Answer, Fault, SentRequest, answer, broken, instead, result};
 use crate::small_server;
 
 async fn report(check: Check) -> CheckReport {
     let check = check.skip(["http.keep-alive".to_owned(), "robust.large-message".to_owned()]);
     check.run(|_| {}).await.unwrap()
-}
-
-#[track_caller]
-fn breaks(report: &CheckReport, rules: &[&str]) {
-    let rules: BTreeSet<_> = rules.iter().copied().collect();
-    assert_eq!(found(report), rules, "{}", text(report));
 }
 
 fn refused(asked: &SentRequest, status: u16, code: i64) -> Answer {
@@ -38,7 +30,7 @@ async fn a_revision_that_is_not_listed_is_not_judged() {
         (is_modern && !asked.is_rpc("server/discover")).then(|| refused(asked, 400, -32022))
     }));
     let report = report(over_http(broken(correct(), fault))).await;
-    breaks(&report, &["modern.discover"]);
+    finds(&report, &["modern.discover"]);
     assert!(!report.revisions.contains(&Revision::V2026_07_28));
     let newest = report.judged.iter().filter(|it| it.revision == Revision::V2026_07_28);
     assert_eq!(newest.count(), 1, "{}", text(&report));
@@ -60,7 +52,7 @@ async fn a_handshake_in_an_unknown_revision_is_a_finding_though_nothing_else_is_
             Ok(small_server::json(200, &body))
         });
     let report = report(Check::url(target)).await;
-    breaks(&report, &["handshake.speaks"]);
+    finds(&report, &["handshake.speaks"]);
     assert!(text(&report).contains("the server answered \"2.0\""), "{}", text(&report));
 }
 
@@ -73,7 +65,7 @@ async fn a_null_in_reply_to_a_notification_is_a_body_and_not_a_response() {
         }
     });
     let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25]);
-    breaks(&report(check).await, &["http.accepted"]);
+    finds(&report(check).await, &["http.accepted"]);
 }
 
 #[tokio::test]
@@ -84,7 +76,7 @@ async fn an_unknown_method_that_gets_plain_text_is_one_fault() {
         asked.is_rpc("no/such/method").then_some(answer)
     });
     let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25]);
-    breaks(&report(check).await, &["base.unknown-method"]);
+    finds(&report(check).await, &["base.unknown-method"]);
 }
 
 fn without_ping(status: u16) -> Fault {
@@ -96,7 +88,7 @@ async fn a_server_without_ping_is_asked_for_a_list_instead() {
     for status in [200, 400] {
         let check = over_http(broken(correct(), without_ping(status)));
         let report = report(check.revisions(vec![Revision::V2025_11_25])).await;
-        breaks(&report, &["base.ping"]);
+        finds(&report, &["base.ping"]);
         let mut judged = report.judged.iter();
         let origin = judged.find(|it| it.rule.id == "http.origin").unwrap();
         assert!(matches!(origin.verdict, Verdict::Holds), "{}", text(&report));
@@ -111,7 +103,7 @@ async fn without_a_request_that_is_served_nothing_is_said_of_refusals() {
     });
     let report =
         report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
-    breaks(&report, &["base.ping", "lists.declared"]);
+    finds(&report, &["base.ping", "lists.declared"]);
     let text = text(&report);
     assert!(
         text.contains("not judged http.origin (2025-11-25): neither ping nor a list"),
@@ -128,6 +120,6 @@ async fn a_busy_server_is_not_judged() {
     });
     let report =
         report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
-    breaks(&report, &[]);
+    finds(&report, &[]);
     assert!(text(&report).contains("not judged tools.unknown (2025-11-25): status 503"));
 }

@@ -139,8 +139,7 @@ fn taking(version: &'static str) -> Fault {
         let is_modern = !meta["io.modelcontextprotocol/protocolVersion"].is_null();
         let server = json!({"name": "both", "version": "1"});
         let result = json!({"protocolVersion": version, "capabilities": {}, "serverInfo": server});
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        (asked.is_rpc("initialize") && is_modern).then(|| Answer::new(200, body))
+        (asked.is_rpc("initialize") && is_modern).then(|| asked.answered(result))
     })
 }
 
@@ -175,8 +174,7 @@ fn listing(values: Value) -> Fault {
     });
     listed.and(instead(move |asked| {
         let result = json!({"content": [], "structuredContent": {"list": values}});
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        asked.is_call("look").then(|| Answer::new(200, body))
+        asked.is_call("look").then(|| asked.answered(result))
     }))
 }
 

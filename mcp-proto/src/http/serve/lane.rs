@@ -74,6 +74,11 @@ impl Lane {
         Self(Arc::new(Shared { at_once, queue: Mutex::default() }))
     }
 
+    /// How many tasks of it are polled at once.
+    pub(super) fn at_once(&self) -> usize {
+        self.0.at_once
+    }
+
     /// A place for a task.
     pub(super) fn seat(&self) -> LaneSeat {
         let key = self.queue().tasks.insert(Task { phase: Phase::Idle, waker: None });

@@ -1,4 +1,5 @@
-//! Connections between `accept` and their tasks: in each turn of the runtime, each client starts one.
+//! Connections between `accept` and their tasks: in each turn of the runtime, a client starts as many as its lane polls
+//! at once.
 //!
 //! The kernel's queue is one line for all clients, so whatever stands in it is accepted at once. If all of it started
 //! at once, the tasks of one client that connects ten thousand times a second would fill the runtime's queue, and those
@@ -6,8 +7,8 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -21,103 +22,82 @@ type Accepted = (TcpStream, Admitted);
 pub(super) struct Starts {
     listener: TcpListener,
     table: Arc<Table>,
-    waiting: Mutex<Waiting>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    by_client: HashMap<ClientName, VecDeque<Accepted>>,
-    /// The clients of which a connection waits, each once, in turn.
-    clients: VecDeque<ClientName>,
-    /// How many connections may still start in this turn.
-    left: usize,
+    waiting: HashMap<ClientName, VecDeque<Accepted>>,
+    /// What starts in this turn.
+    turn: VecDeque<Accepted>,
     /// Whether this turn has started any.
     has_started: bool,
 }
 
 impl Starts {
     pub(super) fn new(listener: TcpListener, table: Arc<Table>) -> Self {
-        Self { listener, table, waiting: Mutex::default() }
+        let (waiting, turn) = (HashMap::new(), VecDeque::new());
+        Self { listener, table, waiting, turn, has_started: false }
     }
 
     /// The next connection that is to start. Nothing is lost where the future that polls this is dropped.
     ///
     /// # Errors
-    /// Those of the system: for example, no file descriptors are left.
-    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<io::Result<Accepted>> {
-        // Nothing panics while it holds what waits.
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let failed = loop {
-            match self.listener.poll_accept(context) {
-                Poll::Ready(Ok((stream, address))) => match self.table.admit(address.ip()) {
-                    Some(admitted) => waiting.push(stream, admitted),
-                    None => tracing::debug!(
-                        %address,
-                        "a connection was closed: its client, or all, have as many as they may"
-                    ),
-                },
-                Poll::Ready(Err(error)) => break Some(error),
-                Poll::Pending => break None,
+    /// Those of the system, once nothing waits to start: for example, no file descriptors are left.
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Accepted>> {
+        let accepted = self.poll_accept(context);
+        loop {
+            if let Some((stream, admitted)) = self.turn.pop_front() {
+                self.has_started = true;
+                // Small answers must not wait for the acknowledgement of the one before.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+                }
+                return Poll::Ready(Ok((stream, admitted)));
             }
-        };
-        // What was accepted starts also where no more can be: only then does it end, and frees its file descriptor.
-        let (stream, admitted) = match (waiting.poll_start(context), failed) {
-            (Poll::Ready(next), _) => next,
-            (Poll::Pending, Some(error)) if waiting.clients.is_empty() => {
-                // The file descriptors of idle connections are soon free again.
-                self.table.make_room();
-                return Poll::Ready(Err(error));
+            let others_turn = std::mem::take(&mut self.has_started);
+            if self.waiting.is_empty() {
+                // What was accepted starts before a failure is returned: only then does it end, and frees its file
+                // descriptor.
+                return accepted.map(|error| {
+                    // The file descriptors of idle connections are soon free again.
+                    self.table.make_room();
+                    Err(error)
+                });
             }
-            (Poll::Pending, _) => return Poll::Pending,
-        };
-        // Small answers must not wait for the acknowledgement of the one before.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays without TCP_NODELAY");
-        }
-        Poll::Ready(Ok((stream, admitted)))
-    }
-}
-
-impl Waiting {
-    fn push(&mut self, stream: TcpStream, admitted: Admitted) {
-        let client = &admitted.connection.client;
-        if let Some(waiting) = self.by_client.get_mut(client) {
-            waiting.push_back((stream, admitted));
-        } else {
-            self.clients.push_back(client.clone());
-            self.by_client.insert(client.clone(), VecDeque::from([(stream, admitted)]));
-        }
-    }
-
-    fn poll_start(&mut self, context: &Context<'_>) -> Poll<Accepted> {
-        if self.left == 0 {
-            if std::mem::take(&mut self.has_started) && !self.clients.is_empty() {
-                // The others' turn. (The runtime's own `yield_now` comes back when all tasks are done.)
+            if others_turn {
+                // The runtime's own `yield_now` would come back when all tasks are done.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            self.left = self.clients.len();
+            self.begin_turn();
         }
-        while let Some(client) = self.clients.pop_front() {
-            let Some(waiting) = self.by_client.get_mut(&client) else {
-                continue;
+    }
+
+    /// Accepts what stands in the kernel's queue, until there is no more or the system fails.
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        loop {
+            let (stream, address) = match ready!(self.listener.poll_accept(context)) {
+                Ok(accepted) => accepted,
+                Err(error) => return Poll::Ready(error),
             };
-            // Connections that gave way to others meanwhile are closed: the oldest do first.
-            let next = std::iter::from_fn(|| waiting.pop_front())
-                .find(|(_, admitted)| admitted.connection.has_place());
-            if waiting.is_empty() {
-                self.by_client.remove(&client);
+            if let Some(admitted) = self.table.admit(address.ip()) {
+                let client = admitted.connection.client.clone();
+                self.waiting.entry(client).or_default().push_back((stream, admitted));
             } else {
-                self.clients.push_back(client);
-            }
-            if let Some(next) = next {
-                self.left = self.left.saturating_sub(1);
-                self.has_started = true;
-                return Poll::Ready(next);
+                tracing::debug!(
+                    %address,
+                    "a connection was closed: its client, or all, have as many as they may"
+                );
             }
         }
-        (self.left, self.has_started) = (0, false);
-        Poll::Pending
+    }
+
+    fn begin_turn(&mut self) {
+        let Self { waiting, turn, .. } = self;
+        waiting.retain(|_, waiting| {
+            let at_once = waiting.front().map_or(0, |(_, first)| first.connection.lane.at_once());
+            // Connections that gave way to others meanwhile are closed: the oldest do first.
+            let next = std::iter::from_fn(|| waiting.pop_front());
+            let next = next.filter(|(_, admitted)| admitted.connection.has_place());
+            turn.extend(next.take(at_once));
+            !waiting.is_empty()
+        });
     }
 }
 
@@ -144,10 +124,11 @@ mod tests {
     async fn clients_start_in_turn() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let at = listener.local_addr().unwrap();
-        let table = Table::new(Bound::of(200), Proxies::default(), 2);
-        let starts = Starts::new(listener, table);
+        let proxy = Proxies::from_names(&["127.0.0.9".to_owned()]).unwrap();
+        let table = Table::new(Bound::of(200), proxy, 2);
+        let mut starts = Starts::new(listener, table);
         let mut open = Vec::new();
-        for last in [2; 60].into_iter().chain([3, 4, 3]) {
+        for last in [2; 50].into_iter().chain([3, 4, 3, 3]).chain([9; 10]) {
             open.push(connect(at, last).await);
         }
         let mut order = Vec::new();
@@ -157,12 +138,14 @@ mod tests {
             order.push(admitted.connection.client.clone());
             kept.push((stream, admitted));
         }
-        let place = |last: u8| {
-            let client = ClientName::of_address([127, 0, 0, last].into());
-            order.iter().position(|other| *other == client)
-        };
-        assert_eq!((order.len(), place(2), place(3), place(4)), (63, Some(0), Some(1), Some(2)));
-        let waiting = starts.waiting.lock().unwrap();
-        assert!(waiting.by_client.is_empty() && waiting.clients.is_empty());
+        let direct = |last: u8| ClientName::of_address([127, 0, 0, last].into());
+        // Those of a proxy are of many clients.
+        let wanted = [(direct(2), 2), (direct(3), 2), (direct(4), 1), (ClientName::Unknown, 10)];
+        for (client, first) in wanted {
+            let started = order.iter().take(15).filter(|other| **other == client);
+            assert_eq!(started.count(), first, "{client:?}");
+        }
+        assert!(order[15..18].contains(&direct(3)));
+        assert!(starts.waiting.is_empty() && starts.turn.is_empty());
     }
 }

@@ -29,6 +29,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         for step in steps {
             step(&mut offered)?;
         }
+        offered.derive_needs(&Offered::default());
         content::check_icons(&new.info.icons).map_err(BuildError::Server)?;
         new.check_extensions()?;
         offered.settle(new.tasks.is_some())?;

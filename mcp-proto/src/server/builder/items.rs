@@ -7,12 +7,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ServerBuilder;
-use crate::content::Resource;
+use crate::content::{Resource, ResourceContents};
 use crate::context::Context;
-use crate::handler::Handler;
-use crate::interrupt::RequestError;
-use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
-use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
+use crate::handler::{Handler, NoArguments, Taken, Takes};
+use crate::prompt::{IntoPrompt, NewPrompt, Prompt};
+use crate::resource::{IntoResource, ResourceTemplate, ResourceUri, reader};
 use crate::scopes::{Guarded, Scopes};
 use crate::tool::{IntoToolResult, NewTool, Tool};
 
@@ -43,7 +42,7 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     ///     bytes: u64,
     /// }
     ///
-    /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
+    /// // Any error becomes an internal one, whose cause is logged; the model reads only that it failed.
     /// async fn size(folder: Folder, asked: Named) -> Result<Json<Size>, ToolError> {
     ///     let bytes = tokio::fs::metadata(format!("{}/{}", folder.0, asked.name)).await?.len();
     ///     Ok(Json(Size { bytes }))
@@ -59,8 +58,8 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// ```
     pub fn tool<T, H>(self, tool: Tool, handler: H) -> Self
     where
+        T: Taken<Arguments: DeserializeOwned + JsonSchema + Send + 'static>,
         H: Handler<S, T> + Send + Sync + 'static,
-        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
         H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         let new = NewTool::typed(tool, self.state.clone(), handler);
@@ -86,28 +85,34 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
         self.then(move |offered| offered.add_tool(new))
     }
 
-    /// Adds a resource. The handler returns its contents whenever it is read.
-    pub fn resource<O, F, R>(self, resource: Resource, handler: F) -> Self
+    /// Adds a resource. Whenever it is read, the handler returns its contents: text, bytes, [`Json`](crate::Json) and
+    /// more ([`IntoResource`]). The handler is an async function of the state and the [`Context`], any of them left out
+    /// ([`Handler`]).
+    pub fn resource<H, const STATE: bool, const CONTEXT: bool>(
+        self,
+        resource: Resource,
+        handler: H,
+    ) -> Self
     where
-        O: Into<ReadResourceResult>,
-        F: Fn(S, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+        H: Handler<S, Takes<NoArguments, STATE, false, CONTEXT>> + Send + Sync + 'static,
+        H::Future: Future<Output: IntoResource> + Send + 'static,
     {
-        let state = self.state.clone();
-        let reader = reader(state, move |state, _uri, context| handler(state, context));
+        let empty = ResourceContents::empty(resource.mime_type.clone());
+        let reader = reader(self.state.clone(), empty, handler, |_| NoArguments {});
         self.then(move |offered| offered.add_resource(resource, reader))
     }
 
-    /// Adds a family of resources. The handler returns the contents of the requested URI, or
-    /// [`RequestError::not_found`]. If several templates match a URI, the one that was added first is used. A resource
-    /// that was added individually takes precedence over templates.
+    /// Adds a family of resources. The handler takes the requested [`ResourceUri`] after the state, and returns its
+    /// contents, or [`RequestError::not_found`](crate::RequestError::not_found) or `None`. If several templates match a
+    /// URI, the one that was added first is used. A resource that was added individually takes precedence over
+    /// templates.
     ///
     /// ```
-    /// use mcp_proto::{Context, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server};
+    /// use mcp_proto::{RequestError, ResourceTemplate, ResourceUri, Server};
     ///
-    /// async fn note((): (), asked: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+    /// async fn note(asked: ResourceUri) -> Result<&'static str, RequestError> {
     ///     match asked.get("day") {
-    ///         Some("monday") => Ok(ResourceContents::text(asked.uri, "Write the docs.")),
+    ///         Some("monday") => Ok("Write the docs."),
     ///         _ => Err(RequestError::not_found("there is a note for monday alone")),
     ///     }
     /// }
@@ -118,22 +123,27 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// # let _ = server;
     /// # Ok::<_, mcp_proto::BuildError>(())
     /// ```
-    pub fn resource_template<O, F, R>(self, template: ResourceTemplate, handler: F) -> Self
+    pub fn resource_template<H, const STATE: bool, const CONTEXT: bool>(
+        self,
+        template: ResourceTemplate,
+        handler: H,
+    ) -> Self
     where
-        O: Into<ReadResourceResult>,
-        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+        H: Handler<S, Takes<ResourceUri, STATE, true, CONTEXT>> + Send + Sync + 'static,
+        H::Future: Future<Output: IntoResource> + Send + 'static,
     {
-        let reader = reader(self.state.clone(), handler);
+        let empty = ResourceContents::empty(template.mime_type.clone());
+        let reader = reader(self.state.clone(), empty, handler, |asked| asked);
         self.then(move |offered| offered.add_template(template, reader))
     }
 
     /// Adds a prompt whose arguments are the members of the handler's type: texts and enumerations of texts. The
     /// required ones are listed first, in their order, then the optional ones by name. The values of enumerations are
-    /// offered for completion.
+    /// offered for completion. The handler is an async function of the state, the arguments and the [`Context`], any of
+    /// them left out ([`Handler`]), and returns text, messages and more ([`IntoPrompt`]).
     ///
     /// ```
-    /// use mcp_proto::{Context, GetPromptResult, Prompt, RequestError, Server};
+    /// use mcp_proto::{Prompt, Server};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Review {
@@ -149,9 +159,9 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     ///     Strict,
     /// }
     ///
-    /// async fn review((): (), asked: Review, _: Context) -> Result<GetPromptResult, RequestError> {
+    /// async fn review(asked: Review) -> String {
     ///     let tone = asked.tone.unwrap_or(Tone::Friendly);
-    ///     Ok(GetPromptResult::text(format!("Review this ({tone:?}):\n{}", asked.code)))
+    ///     format!("Review this ({tone:?}):\n{}", asked.code)
     /// }
     ///
     /// let server = Server::builder("reviews", "1.0.0", ())
@@ -160,11 +170,11 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// # let _ = server;
     /// # Ok::<_, mcp_proto::BuildError>(())
     /// ```
-    pub fn prompt<A, F, R>(self, prompt: Prompt, handler: F) -> Self
+    pub fn prompt<T, H>(self, prompt: Prompt, handler: H) -> Self
     where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+        T: Taken<Arguments: DeserializeOwned + JsonSchema>,
+        H: Handler<S, T> + Send + Sync + 'static,
+        H::Future: Future<Output: IntoPrompt> + Send + 'static,
     {
         let new = NewPrompt::typed(prompt, self.state.clone(), handler);
         self.then(move |offered| offered.add_prompt(new))
@@ -174,7 +184,7 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     pub fn raw_prompt<F, R>(self, prompt: Prompt, handler: F) -> Self
     where
         F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+        R: Future<Output: IntoPrompt> + Send + 'static,
     {
         let new = NewPrompt::raw(prompt, self.state.clone(), handler);
         self.then(move |offered| offered.add_prompt(new))

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{Offered, ServerBuilder};
+use super::ServerBuilder;
 use crate::context::Context;
 use crate::scopes::{Guarded, Scopes, Wanted};
 
 impl<S> ServerBuilder<S> {
     /// Requires the scope `read` of callers over HTTP for read-only items: tools that declare it
     /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools
-    /// need `write`. It applies to items added before and to those that a running server gets later
-    /// ([`Server::update`](crate::Server::update)). Items that already have scopes keep them.
+    /// need `write`. It applies to all items, also to those that a running server gets later
+    /// ([`Server::update`](crate::Server::update)). Items that have scopes of their own keep them.
     pub fn scopes_by_annotation(self, read: &Scopes, write: &Scopes) -> Self {
         let (read, write) = (read.clone(), write.clone());
         self.then(move |offered| {
             offered.needs.derive_by(&read, &write);
-            offered.derive_needs(&Offered::default());
             let completions = Guarded::Method("completion/complete".to_owned());
             for guarded in [Guarded::Resources(String::new()), completions] {
                 offered.needs.derive(guarded, true);

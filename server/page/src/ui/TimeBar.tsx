@@ -72,9 +72,9 @@ function Own() {
   const why = app.whyNot.value, away = time - own;
   return (
     <div class="own">
-      <button type="button" class="small" aria-keyshortcuts="B" disabled={clock.attached.value} title={`Show the universe's own time: ${clock.told(own)} (B)`} onClick={() => clock.attach(own)}>Universe's time</button>
+      <button type="button" class="small" aria-keyshortcuts="B" disabled={clock.attached.value} title={`Show the universe's own time: ${clock.told(own)} (B)`} onClick={() => clock.attach(own)}>Show universe's time</button>
       <button type="button" class="small" disabled={!!why || clock.attached.value || away === 0} title={why ?? 'Send a tick, so that the universe is at the time shown, for everybody'}
-        onClick={async () => { clock.play(false); if (await app.command({ type: 'tick', dt: away }, `The universe moved by ${clock.span(away)}.`)) clock.attach(time); }}>Move it here</button>
+        onClick={async () => { clock.play(false); if (await app.command({ type: 'tick', dt: away }, `The universe moved by ${clock.span(away)}.`)) clock.attach(time); }}>Set universe's time</button>
     </div>
   );
 }

@@ -48,6 +48,14 @@ async fn a_small_universe_is_answered_whole_and_a_large_one_by_its_changes() {
         let remove = json!({"type": "removeStar", "id": name});
         let answer = caller.send("sol", remove).await;
         assert_eq!(answer["changes"]["removed"], json!({"stars": [name]}));
+        // Of the planet, only the ring; and nothing when it is already so.
+        let ring = json!({"type": "updateRing", "planetId": "mars", "patch": {"color": format!("#00000{n}")}});
+        let answer = caller.send("sol", ring.clone()).await;
+        let mars = answer["changes"]["stars"]["mars"].as_object().unwrap();
+        assert_eq!(mars.keys().collect::<Vec<_>>(), ["ring"]);
+        assert_eq!(mars["ring"]["color"], format!("#00000{n}"));
+        let answer = caller.send("sol", ring).await;
+        assert_eq!(answer["changes"], json!({}));
     }
 }
 

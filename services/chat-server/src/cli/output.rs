@@ -4,9 +4,9 @@ use std::io::{self, BufWriter, StdoutLock, Write as _};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use csv::{Terminator, WriterBuilder};
+use csv::{IntoInnerError, Terminator, WriterBuilder};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::error::CliError;
 use crate::view::compact;
@@ -49,7 +49,7 @@ impl Output {
         line: impl Fn(&R) -> String,
     ) -> Result<ExitCode, CliError> {
         match format {
-            Format::Json => self.line(&serde_json::to_string_pretty(&compact::answer(all))?)?,
+            Format::Json => self.line(&format!("{:#}", compact::answer(json!(all))))?,
             Format::Csv => self.table(columns, rows)?,
             Format::Text => {
                 for row in rows {
@@ -64,8 +64,7 @@ impl Output {
     /// A table: a line of names, and for each row the values that its JSON has under these names. Lines end in CR and
     /// LF.
     fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
-        let mut csv =
-            WriterBuilder::new().terminator(Terminator::CRLF).from_writer(&mut self.writer);
+        let mut csv = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
         csv.write_record(columns)?;
         for row in rows {
             let row = serde_json::to_value(row)?;
@@ -75,7 +74,8 @@ impl Output {
                 Some(other) => cell(&other.to_string()),
             }))?;
         }
-        csv.flush()
+        // Written at once: as an error of the table, a closed pipe could not be told from others.
+        self.writer.write_all(&csv.into_inner().map_err(IntoInnerError::into_error)?)
     }
 
     /// Flushes the buffer.

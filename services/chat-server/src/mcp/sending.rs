@@ -3,6 +3,7 @@
 use mcp_proto::{
     CallToolResult, Context, ElicitForm, Field, ServerBuilder, Tool, ToolAnnotations, ToolError,
 };
+use serde_json::json;
 
 use super::{REQUEST_TIMEOUT, State};
 use crate::chat_service::{Prepared, ReactQuestion, SendQuestion};
@@ -68,5 +69,5 @@ async fn send(
     if answer.accepted().and_then(|form| form.get(AGREED)) != Some(&true.into()) {
         return Err(ToolError::new("DECLINED", "the person did not agree: nothing was sent"));
     }
-    CallToolResult::structured(&compact::answer(&state.service.send(prepared).await?))
+    CallToolResult::structured(&compact::answer(json!(state.service.send(prepared).await?)))
 }

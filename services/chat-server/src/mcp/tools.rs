@@ -2,8 +2,8 @@
 
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{REQUEST_TIMEOUT, State};
 use crate::chat_service::{
@@ -23,7 +23,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  and messages are known, until when, and what is missing. Start here.",
             ),
             |state: State, _: NoArguments, _: Context| async move {
-                answer(&json!({ "sources": state.service.sources().await? }))
+                answer(json!({ "sources": state.service.sources().await? }))
             },
         )
         .tool(
@@ -36,7 +36,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  of the name, in any case.",
             ),
             |state: State, asked: ChatQuestion, _: Context| async move {
-                answer(&state.service.chats(&asked).await?)
+                answer(json!(state.service.chats(&asked).await?))
             },
         )
         .tool(
@@ -47,7 +47,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  sources; by time, sender, text they contain, and kind (has: image, file, link...). Each says its source, chat, sender, content and time. For more, give next_cursor as cursor.",
             ),
             |state: State, asked: Question, _: Context| async move {
-                answer(&compact::messages(&state.service.messages(&asked).await?))
+                answer(compact::messages(&state.service.messages(&asked).await?))
             },
         )
         .tool(
@@ -58,7 +58,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  An answer without messages says how to continue waiting.",
             ),
             |state: State, asked: WaitQuestion, _: Context| async move {
-                answer(&compact::messages(&state.service.wait(asked).await?))
+                answer(compact::messages(&state.service.wait(asked).await?))
             },
         )
         .tool(
@@ -69,7 +69,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  found **marked**: whole words first, then inside_word, each newest first; context_before and context_after give what was said around each.",
             ),
             |state: State, asked: SearchQuestion, _: Context| async move {
-                answer(&compact::hits(&state.service.search(asked).await?))
+                answer(compact::hits(&state.service.search(asked).await?))
             },
         )
         .tool(
@@ -79,7 +79,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "Read what was said before and after one message, by the ids that get_messages or search_messages gave.",
             ),
             |state: State, asked: Around, _: Context| async move {
-                answer(&compact::around(&state.service.around(&asked).await?))
+                answer(compact::around(&state.service.around(&asked).await?))
             },
         )
         .tool(
@@ -90,7 +90,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  all, in a time.",
             ),
             |state: State, asked: StatisticsQuestion, _: Context| async move {
-                answer(&state.service.statistics(&asked).await?)
+                answer(json!(state.service.statistics(&asked).await?))
             },
         )
         .tool(
@@ -100,7 +100,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "List who writes, those with the most messages first, with what each is called in each source.",
             ),
             |state: State, asked: PeopleQuestion, _: Context| async move {
-                answer(&state.service.people(&asked).await?)
+                answer(json!(state.service.people(&asked).await?))
             },
         )
 }
@@ -122,6 +122,6 @@ type Answer = Result<CallToolResult, ToolError>;
 struct NoArguments {}
 
 /// An answer without its absent parts.
-fn answer(view: &impl Serialize) -> Answer {
+fn answer(view: Value) -> Answer {
     CallToolResult::structured(&compact::answer(view))
 }

@@ -45,6 +45,8 @@ pub fn time(
     let local = match trimmed.to_lowercase().as_str() {
         "today" => Some(today.to_datetime(Time::midnight())),
         "yesterday" => today.yesterday().ok().map(|day| day.to_datetime(Time::midnight())),
+        // The zone in brackets would be passed over.
+        _ if trimmed.contains('[') => None,
         _ => trimmed.parse::<DateTime>().ok(),
     };
     let local = local.ok_or_else(|| refused("not a time"))?;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Around, Hits, Message, Messages};
@@ -22,10 +21,9 @@ struct Shared {
 }
 
 /// An answer without its absent parts, as it is sent.
-pub fn answer(view: &impl Serialize) -> Value {
-    let mut answer = json!(view);
-    leave_out_nulls(&mut answer);
-    answer
+pub fn answer(mut view: Value) -> Value {
+    leave_out_nulls(&mut view);
+    view
 }
 
 fn leave_out_nulls(value: &mut Value) {
@@ -44,7 +42,7 @@ pub fn one(message: &Message) -> Value {
     let mut shown = shape(message, &message.sender.name);
     shown.insert("source".to_owned(), json!(message.source));
     shown.insert("chat".to_owned(), json!(message.chat));
-    answer(&shown)
+    answer(Value::Object(shown))
 }
 
 /// A page of messages.

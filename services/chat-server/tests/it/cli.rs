@@ -64,6 +64,26 @@ async fn messages_come_as_text_json_and_csv() {
     );
 }
 
+/// As by `chat-server messages | head -1`: nobody wants the rest, so nothing is wrong.
+#[tokio::test]
+async fn a_closed_pipe_is_no_error() {
+    let setup = imported().await;
+    for format in ["text", "json", "csv"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = setup.command("messages");
+        command.args(["--limit", "1000", "--format", format]).stdout(writer);
+        let ended = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().await;
+        let ended = ended.unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(
+            (ended.status.code(), said.contains("cannot write")),
+            (Some(0), false),
+            "{said}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn lines_of_several_chats_say_which() {
     let setup = imported().await;

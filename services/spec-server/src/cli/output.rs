@@ -37,11 +37,12 @@ pub(super) enum Ink {
 }
 
 impl Style {
-    /// The style for a stream. `NO_COLOR` (no-color.org) turns colours off.
+    /// The style for a stream. `NO_COLOR` (no-color.org) turns colours off, and a terminal that is `dumb` has none.
     pub fn of(stream: &impl IsTerminal) -> Self {
+        let value = |name| std::env::var_os(name).unwrap_or_default();
         if !stream.is_terminal() {
             Self::Plain
-        } else if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        } else if !value("NO_COLOR").is_empty() || value("TERM") == "dumb" {
             Self::Colourless
         } else {
             Self::Terminal

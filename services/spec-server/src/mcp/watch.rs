@@ -83,14 +83,12 @@ impl Watch {
             let Some(looked) = self.look().await else {
                 return;
             };
-            let seen = match looked {
-                Ok(seen) => seen,
-                Err(_) => {
-                    watched = None;
-                    self.compare(BTreeSet::new(), Some(Texts::new()));
-                    self.pause(ChangeDetection::Fine).await;
-                    continue;
-                }
+            // Whoever asks is told why.
+            let Ok(seen) = looked else {
+                watched = None;
+                self.compare(BTreeSet::new(), Some(Texts::new()));
+                self.pause(ChangeDetection::Fine).await;
+                continue;
             };
             self.compare(seen.uris, seen.texts);
             match &mut watched {

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 use super::index::Index;
 use crate::model::{Change, Source, Spec};
 use crate::parse;
@@ -46,6 +48,9 @@ fn files(change: &Change) -> Vec<Arc<Spec>> {
         let below = path.split_once(&folder).map_or(&*path, |(_, below)| below);
         let mut spec = parse::spec(&format!("{}{BETWEEN}{below}", change.id), file.clone());
         spec.title.clone_from(&change.title);
+        // The title is that of another file, and is searched: with a new one this file is read again.
+        spec.source.hash =
+            Sha256::new_with_prefix(file.hash).chain_update(&change.title).finalize().into();
         Arc::new(spec)
     };
     change.sources().map(read).collect()

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::document::{Document, Field, documents};
@@ -95,11 +96,9 @@ impl Index {
         let mut hashes = HashMap::with_capacity(specs.len());
         let mut fresh = Vec::new();
         for spec in specs {
-            if hashes.contains_key(spec.id.as_str()) {
-                continue;
-            }
-            hashes.insert(spec.id.as_str(), spec.source.hash);
-            if self.specs.get(&spec.id).is_none_or(|(hash, _)| *hash != spec.source.hash) {
+            let Entry::Vacant(first) = hashes.entry(spec.id.as_str()) else { continue };
+            let hash = *first.insert(spec.source.hash);
+            if self.specs.get(&spec.id).is_none_or(|(known, _)| *known != hash) {
                 fresh.push(spec);
             }
         }
@@ -110,7 +109,7 @@ impl Index {
             let of_spec = |spec: &&Arc<Spec>| documents(spec).into_iter().map(&mut read).collect();
             specs.iter().map(of_spec).collect::<Vec<Vec<_>>>()
         });
-        let is_smaller = self.keep(|id, hash| hashes.get(id) == Some(hash));
+        let is_smaller = self.keep(&hashes);
         for (spec, documents) in fresh.iter().zip(read.into_iter().flatten()) {
             let slots = documents.into_iter().map(|(terms, one)| self.insert(terms, one));
             let slots = slots.collect();
@@ -119,11 +118,11 @@ impl Index {
         is_smaller || !fresh.is_empty()
     }
 
-    /// Removes all specs but some. Returns whether there were others.
-    fn keep(&mut self, stays: impl Fn(&str, &[u8; 32]) -> bool) -> bool {
+    /// Removes all specs but those of these ids with these hashes. Returns whether there were others.
+    fn keep(&mut self, hashes: &HashMap<&str, [u8; 32]>) -> bool {
         let mut gone = Vec::new();
         self.specs.retain(|id, (hash, slots)| {
-            let stays = stays(id, hash);
+            let stays = hashes.get(id.as_str()) == Some(hash);
             if !stays {
                 gone.append(slots);
             }
@@ -132,10 +131,8 @@ impl Index {
         if gone.is_empty() {
             return false;
         }
-        for slot in &gone {
-            let old = self.documents.get_mut(slot.index()).and_then(Option::take);
-            let lengths = old.map_or([0; Field::COUNT], |old| old.lengths);
-            for (sum, length) in self.lengths.iter_mut().zip(lengths) {
+        for old in gone.iter().filter_map(|slot| self.documents.get_mut(slot.index())?.take()) {
+            for (sum, length) in self.lengths.iter_mut().zip(old.lengths) {
                 *sum -= u64::from(length);
             }
         }

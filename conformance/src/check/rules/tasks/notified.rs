@@ -84,7 +84,6 @@ fn misfit(message: &Value, id: &str) -> Option<String> {
 /// Ends the subscription; over HTTP it ended with its stream.
 async fn leave(bench: &mut Bench) {
     if !bench.endpoint.is_http() {
-        let params = json!({"requestId": ID, "reason": "a test"});
-        bench.notify_with("notifications/cancelled", params, QUIET).await;
+        bench.cancel(ID, QUIET).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mutant, instead_error, legacy, modern, refused};
+use super::{Mutant, instead_error, legacy, modern};
 use crate::mutation::{Answer, Fault, SentRequest, instead, result};
 
 pub(super) fn called() -> Vec<Mutant> {
@@ -13,8 +13,8 @@ pub(super) fn called() -> Vec<Mutant> {
                 let is_plain = asked.body["params"]["arguments"] == json!({"x": "a"});
                 // Arguments of a wrong type are refused as they should be.
                 let error = json!({"content": [{"type": "text", "text": "no"}], "isError": true});
-                let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": error});
-                let answer = if is_plain { refused(asked, -32603) } else { Answer::new(200, body) };
+                let answer =
+                    if is_plain { asked.refused(200, -32603) } else { asked.answered(error) };
                 asked.is_call("look").then_some(answer)
             })
             .and(look(|tool| {
@@ -39,10 +39,11 @@ pub(super) fn called() -> Vec<Mutant> {
                     let is_known = asked.body["params"]["ref"]["uri"] == "test://by/{id}";
                     let values: Vec<_> = (0..101).map(|it| it.to_string()).collect();
                     let completed = json!({"completion": {"values": values}});
-                    let body =
-                        json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": completed});
-                    let answer =
-                        if is_known { Answer::new(200, body) } else { refused(asked, -32602) };
+                    let answer = if is_known {
+                        asked.answered(completed)
+                    } else {
+                        asked.refused(200, -32602)
+                    };
                     asked.is_rpc("completion/complete").then_some(answer)
                 }),
             ),
@@ -85,8 +86,7 @@ pub(super) fn tools() -> Vec<Mutant> {
             "tools.structured-content",
             with(json!({"type": "integer", "minimum": 5})).and(instead(|asked| {
                 let result = json!({"content": [], "structuredContent": {"x": 4}});
-                let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-                asked.is_call("look").then(|| Answer::new(200, body))
+                asked.is_call("look").then(|| asked.answered(result))
             })),
         ),
     ]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mutant, instead_error, instead_result, legacy, modern, recode, without};
+use super::{Mutant, instead_error, instead_result, legacy, modern, named, recode, without};
 use crate::mutation::{Fault, ask, result};
 
 pub(super) fn lists() -> Vec<Mutant> {
@@ -46,10 +46,10 @@ pub(super) fn lists() -> Vec<Mutant> {
             })
             .and(instead_result(
                 |asked| asked.body["params"]["cursor"] == "more",
-                json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-                "_meta": {
-                    "io.modelcontextprotocol/serverInfo": {"name": "two pages", "version": "1"},
-                }}),
+                json!({
+                    "tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+                    "_meta": named(),
+                }),
             )),
         ),
         legacy("tools.unique", twice("tools/list")),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_conformance::Frame;
 use serde_json::Value;
 
-use super::{Mutant, instead_error, legacy, modern, refused};
+use super::{Mutant, instead_error, legacy, modern};
 use crate::mutation::{Answer, Fault, answer, frame, instead, status};
 
 pub(super) fn streams() -> Vec<Mutant> {
@@ -42,7 +42,7 @@ fn hoarding() -> Fault {
     instead(move |asked| {
         let is_left = asked.body["id"].as_str().is_some_and(|id| id.starts_with("left-"));
         let is_full = is_left && kept.fetch_add(1, Ordering::SeqCst) > 50;
-        is_full.then(|| refused(asked, -32603))
+        is_full.then(|| asked.refused(200, -32603))
     })
 }
 

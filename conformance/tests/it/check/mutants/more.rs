@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
-use super::{Mutant, instead_error, instead_result, legacy, modern, set};
+use super::{Mutant, instead_error, instead_result, legacy, modern, named, set};
 use crate::mutation::{
     Answer, Fault, SentRequest, answer, answer_to, ask, instead, result, status,
 };
@@ -24,8 +24,8 @@ fn deaf() -> Fault {
 
 /// A result that a call of the small server could have.
 fn done(more: &Value) -> Value {
-    let mut result =
-        json!({"content": [{"type": "text", "text": "done"}], "resultType": "complete"});
+    let text = json!({"type": "text", "text": "done"});
+    let mut result = json!({"content": [text], "resultType": "complete", "_meta": named()});
     let members = more.as_object().unwrap().clone();
     result.as_object_mut().unwrap().extend(members);
     result
@@ -73,7 +73,10 @@ pub(super) fn heads() -> Vec<Mutant> {
         modern("modern.param-header", regional()),
         modern(
             "modern.removed-methods",
-            instead_result(|asked| asked.is_rpc("ping"), json!({"resultType": "complete"})),
+            instead_result(
+                |asked| asked.is_rpc("ping"),
+                json!({"resultType": "complete", "_meta": named()}),
+            ),
         ),
         modern("modern.get-and-delete", status(200, |asked| asked.method == Method::DELETE)),
         legacy(
@@ -133,7 +136,11 @@ pub(super) fn messages() -> Vec<Mutant> {
             "listen.acknowledged",
             instead_result(
                 |asked| asked.is_rpc("subscriptions/listen") && asked.body["id"] == 77,
-                json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": 77}}),
+                {
+                    let mut meta = named();
+                    meta["io.modelcontextprotocol/subscriptionId"] = 77.into();
+                    json!({"resultType": "complete", "_meta": meta})
+                },
             ),
         ),
         modern(
@@ -271,8 +278,7 @@ fn regional() -> Fault {
     let refusing = instead(|asked| {
         let region = &asked.body["params"]["arguments"]["region"];
         let refused = done(&json!({"isError": true}));
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": refused});
-        (asked.is_call("look") && region.is_object()).then(|| Answer::new(200, body))
+        (asked.is_call("look") && region.is_object()).then(|| asked.answered(refused))
     });
     let unasked = ask(|asked| {
         if asked.is_call("look") && asked.body["params"]["arguments"]["region"].is_string() {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::{Mutant, modern};
+use super::{Mutant, modern, named};
 use crate::mutation::{Answer, Fault, SentRequest, instead};
 
 const UNDECLARED: &str = "rounds.undeclared";
@@ -110,10 +110,8 @@ fn question(asked: &SentRequest, state: &str) -> Answer {
 }
 
 fn result(asked: &SentRequest, mut result: Value) -> Answer {
-    let info = json!({"name": "asks", "version": "1"});
-    result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
-    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-    Answer::new(200, body)
+    result["_meta"] = named();
+    asked.answered(result)
 }
 
 fn failure(asked: &SentRequest) -> Answer {
@@ -123,7 +121,5 @@ fn failure(asked: &SentRequest) -> Answer {
 }
 
 fn refusal(asked: &SentRequest) -> Answer {
-    let error = json!({"code": -32602, "message": "no"});
-    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
-    Answer::new(200, body)
+    asked.refused(200, -32602)
 }

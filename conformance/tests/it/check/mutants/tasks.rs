@@ -6,7 +6,7 @@ use http::HeaderValue;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value, json};
 
-use super::{Mutant, legacy, modern, refused, without};
+use super::{Mutant, legacy, modern, named, without};
 use crate::mutation::{Answer, Fault, SentRequest, answer, instead};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -14,8 +14,9 @@ const UNDECLARED: &str = "tasks.listen-undeclared";
 const NOTIFIED: &str = "tasks.notified";
 
 fn answered(asked: &SentRequest, result: &Value) -> Answer {
-    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-    Answer::new(200, body)
+    let mut result = result.clone();
+    result["_meta"] = named();
+    asked.answered(result)
 }
 
 pub(super) fn tasks() -> Vec<Mutant> {
@@ -70,7 +71,7 @@ fn notifying(flaw: &'static str) -> Fault {
                 Some(answered(asked, &task))
             }
             "tasks/cancel" if is_made => Some(answered(asked, &json!({"resultType": "complete"}))),
-            "tasks/get" | "tasks/cancel" => Some(refused(asked, -32602)),
+            "tasks/get" | "tasks/cancel" => Some(asked.refused(200, -32602)),
             "subscriptions/listen" if watched.is_array() => {
                 if declares || flaw == UNDECLARED {
                     Some(started(asked, flaw))
@@ -173,9 +174,13 @@ fn taking(id: fn(u64) -> String, shown: Shown) -> Fault {
             Some("tasks/get") if shown == Shown::IfNamed => {
                 let named = &asked.body["params"]["taskId"];
                 let is_made = (1..made.load(Ordering::SeqCst)).any(|number| named == &id(number));
-                Some(if is_made { answered(asked, &task(named)) } else { refused(asked, -32602) })
+                Some(if is_made {
+                    answered(asked, &task(named))
+                } else {
+                    asked.refused(200, -32602)
+                })
             }
-            Some("tasks/get" | "tasks/cancel") => Some(refused(asked, -32602)),
+            Some("tasks/get" | "tasks/cancel") => Some(asked.refused(200, -32602)),
             _ => None,
         }
     }))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use http::HeaderValue;
 use serde_json::{Value, json};
 
-use super::{Mutant, instead_error, legacy, modern, set};
+use super::{Mutant, instead_error, legacy, modern, named, set};
 use crate::mutation::{
     Answer, ENDLESS, Fault, SentRequest, answer, answer_to, ask, instead, result,
 };
@@ -20,7 +20,7 @@ pub(super) fn wire() -> Vec<Mutant> {
             "base.once",
             looking(|response| {
                 let other =
-                    json!({"jsonrpc": "2.0", "id": "of nobody", "result": response["result"]});
+                    json!({"jsonrpc": "2.0", "id": "never asked", "result": response["result"]});
                 format!("data: {response}\n\ndata: {other}\n\n")
             }),
         ),
@@ -96,7 +96,7 @@ fn silent(method: &'static str) -> Fault {
 /// Calls of the read-only tool are answered by an event stream of this text.
 fn looking(text: fn(&Value) -> String) -> Fault {
     instead(move |asked| {
-        let mut result = json!({"content": []});
+        let mut result = json!({"content": [], "_meta": named()});
         if asked.headers.contains_key("mcp-method") {
             result["resultType"] = "complete".into();
         }

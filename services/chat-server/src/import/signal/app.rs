@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::import::lines::{Line, Lines};
 use crate::import::unit::Unit;
 use crate::import::{ImportError, Reading, io_at};
-use crate::json::{list, number, text};
+use crate::json::{list, number, number_or, text};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
 };
@@ -308,8 +308,8 @@ impl BackupState {
                 let aci = text(range, "mentionAci")?;
                 Some(Mention {
                     // A range without a start begins with the text.
-                    start: number(range, "start").unwrap_or(0),
-                    length: number(range, "length").unwrap_or(1),
+                    start: number_or(range, "start", 0)?,
+                    length: number_or(range, "length", 1)?,
                     name: self.name_of(&aci).unwrap_or_else(|| "somebody".to_owned()),
                 })
             })

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::names::Names;
 use crate::import::{Mention, with_mentions};
-use crate::json::{is_true, list, member, number};
+use crate::json::{is_true, list, member, number, number_or};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant};
 use crate::source::{Change, Event};
 
@@ -242,7 +242,7 @@ fn body_text(data: &Value) -> String {
             let mark = marks.next().map(|(_, at)| at);
             Some(Mention {
                 start: number(mention, "start").or(mark)?,
-                length: number(mention, "length").unwrap_or(1),
+                length: number_or(mention, "length", 1)?,
                 name: member(mention, "name").or_else(|| member(mention, "number"))?.to_owned(),
             })
         })

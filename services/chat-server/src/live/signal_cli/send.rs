@@ -87,9 +87,10 @@ impl SignalCli {
         let mut lines = FramedRead::new(reader, Lines::new(MAX_LINE_BYTES));
         while let Some(line) = lines.next().await {
             // The daemon sends messages that come in to all its connections.
-            let line = line.map_err(unclear)?.unwrap_or_default();
-            let answer: Value = serde_json::from_str(&line).unwrap_or_default();
-            if answer.get("id").and_then(Value::as_u64) == Some(SEND) {
+            let Ok(line) = line.map_err(unclear)? else { continue };
+            if let Ok(answer) = serde_json::from_str::<Value>(&line)
+                && answer.get("id").and_then(Value::as_u64) == Some(SEND)
+            {
                 return answered(&answer);
             }
         }

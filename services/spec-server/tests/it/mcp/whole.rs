@@ -1,8 +1,11 @@
 //! One call reads a spec, nothing of it is invisible, changes are searched, and the project's own words are read.
 
+use std::collections::BTreeSet;
+
+use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use super::harness::{Copy, both_eras, error_of, settings, structured};
+use super::harness::{Copy, both_eras, client, error_of, settings, structured};
 use crate::assert_has;
 
 /// Two requirements of one name, one outside of the section, a text of its own.
@@ -126,6 +129,27 @@ async fn changes_and_the_archive_are_searched() {
         let asked = json!({"change_id": "Open-On-Sundays"});
         let read = structured(&client, "get_change", asked).await;
         assert_eq!(read["change_id"], "2026-01-12-open-on-sundays");
+    }
+}
+
+/// The title of a change is found with each of its files, also after it was changed in one.
+#[tokio::test]
+async fn a_new_title_is_that_of_all_files_of_a_change() {
+    let project = Copy::empty();
+    project.write("openspec/changes/c/tasks.md", "- [ ] 1.1 hang the lamp\n");
+    let client = client(settings(project.root()), Era::Modern).await;
+    for (title, gone) in [("Zebra", "giraffe"), ("Giraffe", "zebra")] {
+        let proposal = format!("# {title}\n\n## Why\nSo.\n\n## What Changes\n- It.\n");
+        project.write("openspec/changes/c/proposal.md", &proposal);
+        let search = async |query: &str| {
+            let asked = json!({"query": query, "in": "changes"});
+            let found = structured(&client, "search_specs", asked).await;
+            let found = found["results"].as_array().unwrap().iter();
+            found.map(|hit| hit["file"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        };
+        let both = ["proposal.md", "tasks.md"].map(str::to_owned);
+        assert_eq!(search(title).await, BTreeSet::from(both));
+        assert_eq!(search(gone).await, BTreeSet::new());
     }
 }
 

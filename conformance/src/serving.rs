@@ -1,0 +1,71 @@
+//! The HTTP servers of this program: their connections, and plain answers.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::target::Body;
+
+/// The most connections at once; further ones wait.
+const MAX_CONNECTIONS: usize = 256;
+/// How long a client may take for the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+/// Answers the requests on all connections, until this is dropped.
+///
+/// # Errors
+///
+/// The listener fails.
+pub(crate) async fn serve<A>(
+    listener: TcpListener,
+    answer: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+) -> io::Result<()>
+where
+    A: Future<Output = Response<Body>> + Send,
+{
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(permit) = room.clone().acquire_owned().await else {
+            return Ok(());
+        };
+        let (socket, _) = listener.accept().await?;
+        while connections.try_join_next().is_some() {}
+        let answer = answer.clone();
+        connections.spawn(async move {
+            let service = service_fn(move |request| {
+                let answer = answer(request);
+                async move { Ok::<_, Infallible>(answer.await) }
+            });
+            // A connection that breaks off is its client's affair.
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .serve_connection(TokioIo::new(socket), service)
+                .await;
+            drop(permit);
+        });
+    }
+}
+
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+pub(crate) fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(full(format!("mcp-conformance: {text}\n")));
+    *response.status_mut() = status;
+    response
+}
