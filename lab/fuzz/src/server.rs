@@ -7,7 +7,7 @@ use mcp_proto::jsonrpc::{ErrorObject, Response};
 use mcp_proto::{
     CallToolResult, Completion, ContentBlock, Context, ElicitForm, Field, GetPromptResult,
     InputConfig, Json, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
-    ResourceTemplate, Server, ServerBuilder, Tool, ToolError,
+    ResourceTemplate, ResourceUri, Server, ServerBuilder, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub(super) fn builder(input: InputConfig) -> ServerBuilder<()> {
         .resource(Resource::new("note://third", "third"), async |(), _| {
             Ok(ResourceContents::text("note://third", "three"))
         })
-        .resource_template(ResourceTemplate::new(NOTE, "note"), async |(), uri, _| {
+        .resource_template(ResourceTemplate::new(NOTE, "note"), async |(), uri: ResourceUri, _| {
             let text = uri.get("page").unwrap_or_default().to_owned();
             Ok(ResourceContents::text(uri.uri.clone(), text))
         })
