@@ -3,6 +3,7 @@
 mod modern;
 mod pipes;
 mod sessions;
+mod shapes;
 mod tools;
 mod writing;
 

@@ -35,7 +35,7 @@ struct Found {
 }
 
 /// The result of a request in both eras, over HTTP and pipes.
-async fn everywhere(server: &Server, method: &str, params: &Value) -> Vec<Value> {
+pub(super) async fn everywhere(server: &Server, method: &str, params: &Value) -> Vec<Value> {
     let service = StreamableHttpService::new(server.clone());
     let session = session_of(&service, "2025-11-25").await;
     let legacy = Raw::legacy(&session, method, params).send(&service).await.result();
@@ -50,7 +50,7 @@ async fn everywhere(server: &Server, method: &str, params: &Value) -> Vec<Value>
     [legacy, modern].into_iter().chain(piped).collect()
 }
 
-fn text(result: &Value) -> &str {
+pub(super) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
