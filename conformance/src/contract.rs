@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 
 pub use self::change::{Change, Impact, TextChange};
 pub use self::compare::ContractDiff;
+pub(crate) use self::live::opened;
 use crate::probe::Revision;
 use crate::target::TargetError;
 

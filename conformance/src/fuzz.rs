@@ -14,7 +14,6 @@ mod template;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -60,21 +59,11 @@ pub enum FuzzError {
 }
 
 impl Fuzz {
-    /// Against the endpoint of a [`Target`] over HTTP, with a seed of chance.
+    /// Against a server, with a seed of chance. A program is started again after each case that ends it.
     #[must_use]
-    pub fn url(target: Target) -> Self {
-        Self::of(Endpoint::Http(target))
-    }
-
-    /// Against a program on its stdin and stdout.
-    #[must_use]
-    pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self::of(Endpoint::Command(program.into(), arguments))
-    }
-
-    fn of(endpoint: Endpoint) -> Self {
+    pub fn new(target: Target) -> Self {
         Self {
-            endpoint,
+            endpoint: target.into(),
             seed: fastrand::u32(..).into(),
             iterations: 1_000,
             only: None,

@@ -10,7 +10,6 @@ mod report;
 mod round;
 mod usage;
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::probe::{Bench, Endpoint, Revision, newest};
@@ -38,16 +37,10 @@ pub struct LoadTarget {
 }
 
 impl LoadTarget {
-    /// The endpoint of a [`Target`] over HTTP.
+    /// A server. A program is started once for each connection.
     #[must_use]
-    pub fn url(target: Target) -> Self {
-        Self { endpoint: Endpoint::Http(target), process: None }
-    }
-
-    /// A program on its stdin and stdout, started once for each connection.
-    #[must_use]
-    pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self { endpoint: Endpoint::Command(program.into(), arguments), process: None }
+    pub fn new(target: Target) -> Self {
+        Self { endpoint: target.into(), process: None }
     }
 
     /// The process of the server, whose CPU and memory are measured with those of its children. Programs on stdio are

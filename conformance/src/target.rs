@@ -204,6 +204,19 @@ impl Target {
         })
     }
 
+    /// The program of a server on stdio, and its arguments.
+    pub(crate) fn program(&self) -> Option<(&OsString, &[OsString])> {
+        match &self.kind {
+            Kind::Pipe { program, arguments, .. } => Some((program, arguments)),
+            _ => None,
+        }
+    }
+
+    /// The headers that go with every request.
+    pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
+    }
+
     /// Whether this header goes with every request.
     pub(crate) fn has_header(&self, name: &HeaderName) -> bool {
         self.headers.iter().any(|(known, _)| known == name)

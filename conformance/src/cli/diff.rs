@@ -8,7 +8,7 @@ use mcp_conformance::{BoxError, Contract, ContractDiff, ContractError, TargetErr
 
 use super::Verdict;
 use super::output::ReportFormat;
-use super::server::{HeaderArgs, ReadArgs, ServerAddress};
+use super::server::{HeaderArgs, ReadArgs, command};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
@@ -50,17 +50,17 @@ impl DiffArgs {
     async fn contract(&self, given: &str) -> Result<Contract, BoxError> {
         let path = Path::new(given);
         let is_named = given.ends_with(".json") || given.ends_with(".jsonl");
-        let address = if given.starts_with("http://") || given.starts_with("https://") {
-            ServerAddress::Url(self.headers.target(given)?)
+        let target = if given.starts_with("http://") || given.starts_with("https://") {
+            self.headers.target(given)?
         } else if path.is_dir()
             // A command may end with the name of a file.
             || is_named && (path.exists() || !given.contains(char::is_whitespace))
         {
             return Ok(Contract::read(path)?);
         } else {
-            ServerAddress::command(given)?
+            command(given)?
         };
-        Ok(self.read.contract(address).await?)
+        Ok(self.read.contract(target).await?)
     }
 }
 

@@ -10,7 +10,7 @@ use mcp_conformance::{BoxError, Fuzz, FuzzError, FuzzReport, TargetError};
 
 use super::Verdict;
 use super::output::{Progress, ReportFormat};
-use super::server::{AskArgs, ServerAddress, ServerArgs};
+use super::server::{AskArgs, ServerArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -42,11 +42,7 @@ pub(crate) struct FuzzArgs {
 
 impl FuzzArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        let fuzz = match self.server.address()? {
-            ServerAddress::Url(target) => Fuzz::url(target),
-            ServerAddress::Command(program, arguments) => Fuzz::command(program, arguments),
-        };
-        let mut fuzz = fuzz
+        let mut fuzz = Fuzz::new(self.server.target()?)
             .iterations(self.iterations)
             .revisions(self.ask.revision.clone())
             .call(self.ask.named()?)

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::Verdict;
 use super::output::Progress;
 use super::output::ReportFormat;
-use super::server::{ServerAddress, ServerArgs, words};
+use super::server::{ServerArgs, command, words};
 
 /// How long a server that was started may take until it can be connected to.
 const START: Duration = Duration::from_secs(30);
@@ -147,35 +147,31 @@ impl LoadArgs {
     }
 
     async fn first(&self) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        let address = self.server.address().map_err(|error| unusable(&error.to_string()))?;
-        match address {
-            ServerAddress::Url(target) => over_http(target, self.start.as_deref()).await,
-            ServerAddress::Command(program, arguments) => {
-                Ok((LoadTarget::command(program, arguments), None))
-            }
-        }
+        let target = self.server.target().map_err(|error| unusable(&error.to_string()))?;
+        started(target, self.start.as_deref()).await
     }
 
     async fn second(&self, address: &str) -> Result<(LoadTarget, Option<Child>), LoadError> {
         if address.starts_with("http://") || address.starts_with("https://") {
             let target = self.server.headers().apply(Target::url(address)?);
             let target = target.map_err(|error| unusable(&error.to_string()))?;
-            return over_http(target, self.vs_start.as_deref()).await;
+            return started(target, self.vs_start.as_deref()).await;
         }
         if self.vs_start.is_some() {
             return Err(unusable("--vs-start needs a URL in --vs"));
         }
-        Ok((on_pipes(address)?, None))
+        let target = command(address).map_err(|error| unusable(&error.to_string()))?;
+        Ok((LoadTarget::new(target), None))
     }
 }
 
-/// A server behind a URL, started if need be; it ends with the process that is given back.
-async fn over_http(
+/// A server, which is started if a command is given; it ends with the process that is given back.
+async fn started(
     target: Target,
     start: Option<&str>,
 ) -> Result<(LoadTarget, Option<Child>), LoadError> {
     let Some(command) = start else {
-        return Ok((LoadTarget::url(target), None));
+        return Ok((LoadTarget::new(target), None));
     };
     let (program, arguments) = words(command).map_err(|error| unusable(&error.to_string()))?;
     let refused = |source: std::io::Error| TargetError::Unreachable {
@@ -199,15 +195,10 @@ async fn over_http(
         sleep(Duration::from_millis(50)).await;
     }
     let id = child.id();
-    let target = LoadTarget::url(target);
+    let target = LoadTarget::new(target);
     Ok((id.map_or(target.clone(), |id| target.process(id)), Some(child)))
 }
 
 fn unusable(problem: &str) -> LoadError {
     LoadError::Unusable(problem.to_owned())
-}
-
-fn on_pipes(command: &str) -> Result<LoadTarget, LoadError> {
-    let (program, arguments) = words(command).map_err(|error| unusable(&error.to_string()))?;
-    Ok(LoadTarget::command(program, arguments))
 }

@@ -95,17 +95,16 @@ impl RecordArgs {
     }
 
     fn upstream(&self) -> Result<Target, BoxError> {
-        self.headers.target(self.upstream.as_deref().unwrap_or_default())
+        self.headers.target(self.upstream.as_deref().ok_or("no server was given; use --upstream")?)
     }
 
     async fn make(&self, calls: &[ToolCall], to: &Recorder) -> Result<RecordedCalls, BoxError> {
         let timeout = Duration::from_secs(self.timeout);
-        let Some((program, arguments)) = self.command.split_first() else {
-            let target = self.upstream()?;
-            return Ok(to.calls_of_url(target, calls, &self.revision, timeout).await?);
+        let target = match self.command.split_first() {
+            Some((program, arguments)) => Target::command(program, arguments),
+            None => self.upstream()?,
         };
-        let arguments = arguments.to_vec();
-        Ok(to.calls_of_command(program, arguments, calls, &self.revision, timeout).await?)
+        Ok(to.calls(target, calls, &self.revision, timeout).await?)
     }
 }
 

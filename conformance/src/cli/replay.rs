@@ -69,7 +69,7 @@ impl ReplayArgs {
             Eras::Both => &Era::ALL,
         };
         let known = self.output.known()?;
-        let target = self.server.address()?.target();
+        let target = self.server.target()?;
         let mut subject = Subject::replayed(target.to_string());
         let mut replay = Replay::new(target)
             .eras(eras.iter().copied())

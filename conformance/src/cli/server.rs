@@ -28,13 +28,6 @@ struct AddressArgs {
     command: Option<String>,
 }
 
-/// Where a server is.
-#[derive(Debug)]
-pub(crate) enum ServerAddress {
-    Url(Target),
-    Command(String, Vec<OsString>),
-}
-
 /// How a server may be asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
@@ -82,14 +75,9 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    pub(crate) async fn contract(&self, address: ServerAddress) -> Result<Contract, ContractError> {
+    pub(crate) async fn contract(&self, target: Target) -> Result<Contract, ContractError> {
         let timeout = Duration::from_secs(self.timeout);
-        match address {
-            ServerAddress::Url(target) => Contract::of_url(target, &self.revision, timeout).await,
-            ServerAddress::Command(program, arguments) => {
-                Contract::of_command(program, arguments, &self.revision, timeout).await
-            }
-        }
+        Contract::of(target, &self.revision, timeout).await
     }
 }
 
@@ -104,7 +92,7 @@ pub(crate) struct HeaderArgs {
 }
 
 impl ServerArgs {
-    pub(crate) fn address(&self) -> Result<ServerAddress, BoxError> {
+    pub(crate) fn target(&self) -> Result<Target, BoxError> {
         let Some(url) = &self.address.url else {
             if !self.headers.is_empty() {
                 return Err(
@@ -112,28 +100,13 @@ impl ServerArgs {
                         .into(),
                 );
             }
-            return ServerAddress::command(self.address.command.as_deref().unwrap_or_default());
+            return command(self.address.command.as_deref().unwrap_or_default());
         };
-        Ok(ServerAddress::Url(self.headers.target(url)?))
+        self.headers.target(url)
     }
 
     pub(crate) fn headers(&self) -> &HeaderArgs {
         &self.headers
-    }
-}
-
-impl ServerAddress {
-    pub(crate) fn command(command: &str) -> Result<Self, BoxError> {
-        let (program, arguments) = words(command)?;
-        Ok(Self::Command(program, arguments))
-    }
-
-    /// What a replay asks.
-    pub(crate) fn target(self) -> Target {
-        match self {
-            Self::Url(target) => target,
-            Self::Command(program, arguments) => Target::command(program, arguments),
-        }
     }
 }
 
@@ -183,6 +156,12 @@ impl HeaderArgs {
         }
         Ok(target)
     }
+}
+
+/// The server that a command starts.
+pub(crate) fn command(command: &str) -> Result<Target, BoxError> {
+    let (program, arguments) = words(command)?;
+    Ok(Target::command(program, arguments))
 }
 
 /// The program and the arguments in a command.

@@ -24,7 +24,7 @@ pub(crate) struct SnapshotArgs {
 
 impl SnapshotArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        let contract = match self.read.contract(self.server.address()?).await {
+        let contract = match self.read.contract(self.server.target()?).await {
             Ok(contract) => contract,
             Err(error) => return unreachable(error.into(), out),
         };

@@ -1,6 +1,5 @@
 //! The contract of a server that runs.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{Contract, ContractError, ItemKind};
@@ -12,48 +11,29 @@ use crate::target::Target;
 const SHOWN: usize = 60;
 
 impl Contract {
-    /// Reads what the server at a URL offers, in the newest of these revisions that it supports (of all if there are
-    /// none). Each answer may take as long as `timeout`.
+    /// Reads what a server offers, in the newest of these revisions that it supports (of all if there are none). Each
+    /// answer may take as long as `timeout`. A program is started once for each revision that is tried.
     ///
     /// # Errors
     /// [`ContractError::Target`], [`ContractError::Revision`].
-    pub async fn of_url(
+    pub async fn of(
         target: Target,
         revisions: &[Revision],
         timeout: Duration,
     ) -> Result<Self, ContractError> {
-        Self::of(Endpoint::Http(target), revisions, timeout).await
-    }
-
-    /// Reads what a program offers on its stdin and stdout; it is started once for each revision that is tried.
-    ///
-    /// # Errors
-    /// [`ContractError::Target`], [`ContractError::Revision`].
-    pub async fn of_command(
-        program: impl Into<OsString>,
-        arguments: Vec<OsString>,
-        revisions: &[Revision],
-        timeout: Duration,
-    ) -> Result<Self, ContractError> {
-        let program = program.into();
-        // Two releases of a server are often started by the same program.
-        let words = [&program].into_iter().chain(&arguments);
-        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-        let source = shorten(&words.join(" "), SHOWN);
-        let contract = Self::of(Endpoint::Command(program, arguments), revisions, timeout).await?;
-        Ok(Self { source, ..contract })
-    }
-
-    async fn of(
-        endpoint: Endpoint,
-        revisions: &[Revision],
-        timeout: Duration,
-    ) -> Result<Self, ContractError> {
-        let revisions = if revisions.is_empty() { Revision::ALL.as_slice() } else { revisions };
-        let opened = newest(&endpoint, revisions, timeout).await?;
-        let mut bench = opened.ok_or_else(|| ContractError::Revision(endpoint.to_string()))?;
+        let endpoint = Endpoint::from(target);
+        let mut bench = opened(&endpoint, revisions, timeout).await?;
         bench.look(&[]).await;
-        let contract = Self::offered(&bench, endpoint.to_string());
+        let source = match &endpoint {
+            Endpoint::Http(target) => target.to_string(),
+            // Two releases of a server are often started by the same program.
+            Endpoint::Command(program, arguments) => {
+                let words = [program].into_iter().chain(arguments);
+                let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+                shorten(&words.join(" "), SHOWN)
+            }
+        };
+        let contract = Self::offered(&bench, source);
         bench.end().await;
         Ok(contract)
     }
@@ -85,4 +65,15 @@ impl Contract {
         }
         contract
     }
+}
+
+/// A server in the newest of these revisions that it supports; of all if there are none.
+pub(crate) async fn opened(
+    endpoint: &Endpoint,
+    revisions: &[Revision],
+    timeout: Duration,
+) -> Result<Bench, ContractError> {
+    let revisions = if revisions.is_empty() { Revision::ALL.as_slice() } else { revisions };
+    let opened = newest(endpoint, revisions, timeout).await?;
+    opened.ok_or_else(|| ContractError::Revision(endpoint.to_string()))
 }

@@ -92,6 +92,15 @@ impl Endpoint {
     }
 }
 
+impl From<Target> for Endpoint {
+    fn from(target: Target) -> Self {
+        match target.program() {
+            Some((program, arguments)) => Self::Command(program.clone(), arguments.to_vec()),
+            None => Self::Http(target),
+        }
+    }
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

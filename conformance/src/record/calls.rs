@@ -1,6 +1,5 @@
 //! Calls that are recorded without a client: a session is opened, its lists are read, and the calls are made.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,8 @@ use super::proxy::through;
 use super::stdio::keep;
 use super::{Recorder, Sender};
 use crate::calls::ToolCall;
-use crate::contract::ContractError;
-use crate::probe::{Bench, Endpoint, Log, Revision, newest};
+use crate::contract::{ContractError, opened};
+use crate::probe::{Bench, Endpoint, Log, Revision};
 use crate::sample;
 use crate::target::Target;
 
@@ -29,48 +28,21 @@ pub struct RecordedCalls {
 }
 
 impl Recorder {
-    /// Records these calls of the server at a URL, and its lists, in the newest of these revisions that it supports
-    /// (of all if there are none). Each answer may take as long as `timeout`.
+    /// Records these calls of a server, and its lists, in the newest of these revisions that it supports (of all if
+    /// there are none). Each answer may take as long as `timeout`. A program is started once for each revision that is
+    /// tried, and once for the calls.
     ///
     /// # Errors
     /// [`ContractError::Target`], also for a tool that the server does not have; [`ContractError::Revision`].
-    pub async fn calls_of_url(
+    pub async fn calls(
         &self,
         target: Target,
         calls: &[ToolCall],
         revisions: &[Revision],
         timeout: Duration,
     ) -> Result<RecordedCalls, ContractError> {
-        self.calls_of(Endpoint::Http(target), calls, revisions, timeout).await
-    }
-
-    /// The same of a program on its stdin and stdout; it is started once for each revision that is tried, and once for
-    /// the calls.
-    ///
-    /// # Errors
-    /// Those of [`Self::calls_of_url`].
-    pub async fn calls_of_command(
-        &self,
-        program: impl Into<OsString>,
-        arguments: Vec<OsString>,
-        calls: &[ToolCall],
-        revisions: &[Revision],
-        timeout: Duration,
-    ) -> Result<RecordedCalls, ContractError> {
-        let endpoint = Endpoint::Command(program.into(), arguments);
-        self.calls_of(endpoint, calls, revisions, timeout).await
-    }
-
-    async fn calls_of(
-        &self,
-        endpoint: Endpoint,
-        calls: &[ToolCall],
-        revisions: &[Revision],
-        timeout: Duration,
-    ) -> Result<RecordedCalls, ContractError> {
-        let revisions = if revisions.is_empty() { Revision::ALL.as_slice() } else { revisions };
-        let found = newest(&endpoint, revisions, timeout).await?;
-        let mut found = found.ok_or_else(|| ContractError::Revision(endpoint.to_string()))?;
+        let endpoint = Endpoint::from(target);
+        let mut found = opened(&endpoint, revisions, timeout).await?;
         found.look(&[]).await;
         let known = found.has_tools(calls);
         found.end().await;

@@ -46,7 +46,7 @@ pub async fn proxy(
     upstream: Target,
     recorder: Recorder,
 ) -> std::io::Result<()> {
-    let proxy = Proxy { upstream, recorder, handshakes: Arc::default() };
+    let proxy = Proxy::new(upstream, recorder);
     let answer = move |request: Request<Incoming>| {
         let proxy = proxy.clone();
         async move { proxy.pass(request).await }
@@ -56,7 +56,7 @@ pub async fn proxy(
 
 /// The same server, of which everything is recorded.
 pub(super) fn through(upstream: Target, recorder: Recorder) -> Target {
-    let proxy = Proxy { upstream, recorder, handshakes: Arc::default() };
+    let proxy = Proxy::new(upstream, recorder);
     Target::in_process(move |request| {
         let proxy = proxy.clone();
         async move { Ok::<_, BoxError>(proxy.pass(request).await) }
@@ -72,6 +72,14 @@ struct Proxy {
 }
 
 impl Proxy {
+    fn new(upstream: Target, recorder: Recorder) -> Self {
+        // The server may repeat what this program sends to it in place of the client.
+        for (name, value) in upstream.headers() {
+            recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
+        }
+        Self { upstream, recorder, handshakes: Arc::default() }
+    }
+
     async fn pass<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data: Send, Error: Into<BoxError>> + Send,

@@ -17,7 +17,7 @@ const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;
 
 async fn fuzzed(target: Target, revision: Revision) -> FuzzReport {
-    let fuzz = Fuzz::url(target).seed(1).iterations(400);
+    let fuzz = Fuzz::new(target).seed(1).iterations(400);
     let fuzz = fuzz.revisions(vec![revision]);
     fuzz.run(|_, _| ()).await.unwrap()
 }
@@ -53,7 +53,7 @@ fn is_old(asked: &SentRequest) -> bool {
 
 #[tokio::test]
 async fn a_server_that_bears_it_is_clean_in_both_eras() {
-    let fuzz = Fuzz::url(correct()).seed(3).iterations(1_000);
+    let fuzz = Fuzz::new(correct()).seed(3).iterations(1_000);
     let report = fuzz.run(|_, _| ()).await.unwrap();
     assert!(report.findings.is_empty(), "{}", text(&report));
     assert_eq!(report.unconfirmed, 0, "{}", text(&report));
@@ -64,7 +64,7 @@ async fn a_server_that_bears_it_is_clean_in_both_eras() {
 #[tokio::test]
 async fn a_program_that_bears_it_is_clean() {
     let program = everything().await;
-    let fuzz = Fuzz::command(program, vec!["--stdio".into()]).seed(3);
+    let fuzz = Fuzz::new(Target::command(program, ["--stdio"])).seed(3);
     let report = fuzz.iterations(300).run(|_, _| ()).await.unwrap();
     assert!(report.findings.is_empty(), "{}", text(&report));
 }
@@ -139,7 +139,7 @@ async fn a_request_without_an_answer_is_found() {
                 Ok::<_, BoxError>(target.send(http::Request::from_parts(head, body)).await?)
             }
         });
-    let fuzz = Fuzz::url(silent).seed(1).iterations(150);
+    let fuzz = Fuzz::new(silent).seed(1).iterations(150);
     let fuzz = fuzz.revisions(vec![MODERN]).timeout(Duration::from_secs(1));
     let report = fuzz.run(|_, _| ()).await.unwrap();
     assert_eq!(oracles(&report), [Oracle::NoAnswer], "{}", text(&report));
@@ -150,8 +150,8 @@ async fn a_program_that_ends_is_found() {
     let program = everything().await;
     // The server reads until a line begins with a bracket.
     let script = "sed -u '/^\\[/q' | \"$0\" --stdio";
-    let arguments = ["-c", script, &program].map(Into::into).to_vec();
-    let fuzz = Fuzz::command("sh", arguments).seed(1).iterations(60);
+    let server = Target::command("sh", ["-c", script, &program]);
+    let fuzz = Fuzz::new(server).seed(1).iterations(60);
     let report = fuzz.revisions(vec![MODERN]).run(|_, _| ()).await.unwrap();
     assert_eq!(oracles(&report), [Oracle::Ended], "{}", text(&report));
     let finding = &report.findings[0];
@@ -192,7 +192,7 @@ async fn the_same_seed_makes_the_same_cases() {
     let first = case(fuzzed(broken(correct(), fault()), LEGACY).await);
     let (number, _) = first.clone().unwrap();
     assert_eq!(case(fuzzed(broken(correct(), fault()), LEGACY).await), first);
-    let alone = Fuzz::url(broken(correct(), fault())).seed(1).case(number);
+    let alone = Fuzz::new(broken(correct(), fault())).seed(1).case(number);
     let alone = alone.revisions(vec![LEGACY]).run(|_, _| ()).await.unwrap();
     assert_eq!(alone.cases, 1);
     assert_eq!(case(alone), first);
@@ -208,7 +208,7 @@ async fn tools_that_change_something_are_called_only_where_they_are_named() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        let mut fuzz = Fuzz::url(broken(correct(), counting)).seed(1).iterations(600);
+        let mut fuzz = Fuzz::new(broken(correct(), counting)).seed(1).iterations(600);
         if named {
             fuzz = fuzz.call(["write".to_owned()]);
         }

@@ -20,7 +20,7 @@ use crate::serve::serve;
 const SHORT: Duration = Duration::from_millis(200);
 
 fn load(target: Target) -> Load {
-    let load = Load::new(LoadTarget::url(target)).connections(4);
+    let load = Load::new(LoadTarget::new(target)).connections(4);
     load.duration(SHORT).rounds(2)
 }
 
@@ -136,7 +136,7 @@ async fn a_request_that_is_due_waits_for_a_slow_server() {
 
 #[tokio::test]
 async fn two_servers_are_measured_in_turns() {
-    let other = LoadTarget::url(slow(Duration::from_millis(10)));
+    let other = LoadTarget::new(slow(Duration::from_millis(10)));
     let calls = vec!["tools/list".parse().unwrap()];
     let load = load(slow(Duration::from_millis(40))).beside(other).calls(calls);
     let mut order = Vec::new();
@@ -154,7 +154,7 @@ async fn two_servers_are_measured_in_turns() {
 #[tokio::test]
 async fn programs_on_pipes_are_measured_with_their_cpu_and_memory() {
     let program = everything().await;
-    let target = LoadTarget::command(program, vec!["--stdio".into()]);
+    let target = LoadTarget::new(Target::command(program, ["--stdio"]));
     let load = Load::new(target).connections(2).duration(SHORT).rounds(1);
     let report = measured(load).await;
     assert!(!report.has_failures());
