@@ -27,8 +27,7 @@ pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
 
 use crate::map::{Map, SystemIndex};
-use net::Net;
-use search::{Direction, Search};
+use search::best;
 
 /// The request for a route.
 #[derive(Debug, Clone, Copy)]
@@ -77,16 +76,6 @@ pub enum By {
 /// [`NoRoute`], with the reason.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     best(map, query).ok_or_else(|| no_route::why(map, query))
-}
-
-/// The same, but it does not look for the reason if there is none.
-fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
-    let net = Net::new(map, query);
-    let mut search = Search::new(map, &net, Direction::To(query.destination));
-    if !query.is_closed(map) {
-        search.find(query.origin);
-    }
-    search.route(query.origin)
 }
 
 impl<'q> Query<'q> {
