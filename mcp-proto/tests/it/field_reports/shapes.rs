@@ -252,9 +252,10 @@ async fn what_a_proxy_says_in_a_header_reaches_tools_lists_and_guards() {
         for (name, seen) in [(Some("ann"), true), (Some("bob"), false), (None, false)] {
             let raw = name.map_or(raw.clone(), |name| raw.clone().set("x-account", name));
             let answer = app(raw).await.json();
-            match seen {
-                true => assert_eq!(text(&answer["result"]), "ann"),
-                false => assert_eq!(answer["error"]["code"], -32602, "{answer}"),
+            if seen {
+                assert_eq!(text(&answer["result"]), "ann");
+            } else {
+                assert_eq!(answer["error"]["code"], -32602, "{answer}");
             }
         }
     }
