@@ -1,8 +1,8 @@
 //! Checks published servers with `mcp-conformance`, and writes `conformance/docs/servers.md`.
 //!
-//! `conformance/docs/servers.toml` says what is installed from npm and PyPI or built from `lab/peers/`, how it is started,
-//! and which findings were confirmed by hand. A server has no network but its own loopback, so that no call of a tool
-//! reaches anything. This is not a step of the test, since it depends on other projects alone.
+//! `conformance/docs/servers.toml` says what is installed from npm and PyPI or built from `lab/peers/`, how it is
+//! started, and which findings were confirmed by hand. A server has no network but its own loopback, so that no call of
+//! a tool reaches anything. This is not a step of the test, since it depends on other projects alone.
 
 mod page;
 

@@ -71,8 +71,8 @@ pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Opt
     }
     let mut motion = body.motion_deg_per_day.unwrap_or(360.0 / period);
     if let (Some(apsis), Some(nodes)) = (body.perihelion_years, body.node_years) {
-        // The apsis goes ahead, and the node of an orbit that is not retrograde goes back; where years are negative, the
-        // other way.
+        // The apsis goes ahead, and the node of an orbit that is not retrograde goes back; where years are negative,
+        // the other way.
         let (argument, node) = (360.0 / (apsis * YEAR), -360.0 / (nodes * YEAR));
         let is_retrograde = in_plane.inclination > 90.0;
         motion -= argument + if is_retrograde { -node } else { node };

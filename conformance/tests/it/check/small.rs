@@ -146,8 +146,8 @@ async fn silence_is_not_a_wrong_answer() {
     assert_eq!(unjudged(&report), ["base.unknown-method"], "{}", text(&report));
 }
 
-/// server-memory 2026.8.31 and other servers on the TypeScript SDK 1: a request with a member that JSON-RPC does not know
-/// is dropped on stdio, and one that is nested deeply is answered.
+/// server-memory 2026.8.31 and other servers on the TypeScript SDK 1: a request with a member that JSON-RPC does not
+/// know is dropped on stdio, and one that is nested deeply is answered.
 #[tokio::test]
 async fn what_is_odd_in_a_request_proves_nothing_of_other_rules() {
     let fault = r#"
