@@ -4,15 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt as _;
-use mcp_conformance::{Mock, Replay, Target, Transcript};
+use mcp_conformance::{Body, Mock, Replay, Target, Transcript};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::check::correct::correct;
 use crate::command_line::run;
 use crate::serve::serve;
+use crate::small_server::{self, echo, server};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_mcp-conformance");
 const LEGACY: &str = "2025-11-25";
@@ -180,6 +181,31 @@ async fn sessions_are_those_of_the_legacy_era() {
 }
 
 #[tokio::test]
+async fn what_a_transcript_does_not_name_is_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = r#"{"transcript":1,"name":"written"}
+{"open":"main","expect":{"result":{"$contains":{"instructions":"ask"}}}}
+{"mcp":{"method":"server/discover"},"era":"modern","expect":{"result":{"$contains":{"instructions":"ask"}}}}
+{"mcp":{"method":"tools/list"},"expect":{"result":{"$contains":{"tools":[{"$contains":{"name":"a"}}]}}}}"#;
+    fs::write(folder.path().join("written.jsonl"), written).unwrap();
+    for target in mocks(folder.path()).await {
+        for version in [LEGACY, MODERN] {
+            let client = Client::open(&target, version).await;
+            let (method, member) = match version {
+                MODERN => ("server/discover", "supportedVersions"),
+                _ => ("initialize", "protocolVersion"),
+            };
+            let result = client.answer(method, json!({})).await["result"].take();
+            assert_eq!(result["instructions"], "ask", "{result}");
+            assert!(result[member].to_string().contains(version), "{result}");
+            let result = client.answer("tools/list", json!({})).await["result"].take();
+            assert_eq!(result["tools"], json!([{"name": "a"}]), "{result}");
+            assert_eq!(result["cacheScope"].is_string(), version == MODERN, "{result}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_mock_of_one_era_says_so_to_clients_of_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let modern = RECORDED.replacen("\"recorded\"", "\"recorded\",\"eras\":[\"modern\"]", 1);
@@ -251,4 +277,38 @@ async fn calls_that_cannot_be_made_are_said() {
     let (code, told, _) =
         run(&[&["record", "--calls", calls, "--out", out], &nowhere[..]].concat()).await;
     assert_eq!(code, 3, "{told}");
+}
+
+/// A server whose tool repeats a secret that only this program sends.
+fn telling(_: &str, body: &Value) -> Response<Body> {
+    let result = match body["method"].as_str() {
+        Some("initialize") => json!({
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "telling", "version": "1"},
+        }),
+        Some("tools/list") => {
+            json!({"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]})
+        }
+        Some("tools/call") => {
+            json!({"content": [{"type": "text", "text": "you are hunter-two-two"}]})
+        }
+        _ => return echo("", body),
+    };
+    small_server::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
+}
+
+#[tokio::test]
+async fn a_secret_of_the_program_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (calls, out) = (folder.path().join("calls.jsonl"), folder.path().join("out"));
+    fs::write(&calls, "{\"name\":\"tell\"}").unwrap();
+    let url = format!("{}/mcp", serve(server(telling).0));
+    let upstream = ["--upstream", &url, "--header", "x-api-key: hunter-two-two"];
+    record(&upstream, &calls, "2025-06-18", &out).await;
+    let transcripts = Transcript::read_all([&out]).unwrap();
+    let text = fs::read_to_string(transcripts[0].source_name()).unwrap();
+    assert!(text.contains("you are ") && !text.contains("hunter"), "{text}");
+    for mock in mocks(&out).await {
+        Replay::new(mock).hold([&out]).await;
+    }
 }
