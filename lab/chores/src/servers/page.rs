@@ -115,7 +115,7 @@ fn musts(
         let why = confirmed.and_then(|it| it.get("why")?.as_str()).unwrap_or_default();
         let names = confirmed.and_then(|it| it.get("servers")?.as_array()).into_iter().flatten();
         let names: Vec<_> = names.filter_map(toml::Value::as_str).collect();
-        writeln!(page, "\n### `{rule}`: {} servers\n\n{why}\n", programs(all).len())?;
+        writeln!(page, "\n### `{rule}` ({})\n\n{why}\n", programs(all).len())?;
         page.push_str("| server | seen | confirmed |\n|---|---|---|\n");
         for (name, seen) in all {
             let is_known = names.iter().any(|it| name.starts_with(it));
@@ -140,7 +140,7 @@ fn seen(case: &Value) -> String {
     let exchange = text(member(case, "exchange"));
     let body = |mark: &str| {
         let mut lines = exchange.lines().filter_map(|it| it.strip_prefix(mark));
-        let body = lines.find(|it| it.starts_with(['{', '[']) || it.starts_with("data:"));
+        let body = lines.find(|it| it.contains('{'));
         body.map_or_else(
             || "nothing".to_owned(),
             |body| format!("`{}`", line(body).replace('`', "'")),
