@@ -29,7 +29,9 @@ pub(super) fn write(list: &Table, servers: &[Server]) -> Result<bool> {
             let target = report.pointer("/targets/0").unwrap_or(&Value::Null);
             if member(target, "server").is_null() {
                 let why = match text(target, "unreachable") {
-                    "" if report.is_null() => "its check did not end in time",
+                    "" if report.is_null() => {
+                        "no check of it ended in time on a machine that was busy"
+                    }
                     "" => "it did not answer in time in each revision",
                     why => why,
                 };
