@@ -15,7 +15,7 @@ use std::{fs, thread};
 use clap::Args;
 use toml::{Table, Value};
 
-use xtask::programs::{cargo, given_or_judged};
+use xtask::programs::given_or_judged;
 use xtask::{Result, process, root, say, target};
 
 /// The time limit for the packages of one server.
@@ -25,6 +25,24 @@ const PORT: usize = 20_000;
 
 /// The newest revision with sessions, and the one without.
 const NEWEST: &str = "--revision 2025-11-25 --revision 2026-07-28";
+
+/// Installs its packages, unless they are.
+const INSTALL: &str = r#"
+set -e
+[ -z "$SCRIPT" ] || cp "$PEERS/minimal/$SCRIPT" .
+[ "$(cat installed 2>/dev/null)" != "$NPM $PYPI $CRATE" ] || exit 0
+if [ -n "$NPM" ]; then
+  echo '{"private":true,"type":"module"}' >package.json
+  # What a package runs when it is installed is not needed by any of these.
+  npm install --silent --ignore-scripts --no-audit --no-fund $NPM
+fi
+if [ -n "$PYPI" ]; then
+  python3 -m venv .
+  bin/pip install --quiet --disable-pip-version-check $PYPI
+fi
+if [ -n "$CRATE" ]; then (cd "$PEERS" && cargo build --quiet --locked -p "$CRATE"); fi
+printf %s "$NPM $PYPI $CRATE" >installed
+"#;
 
 /// Starts the server if it listens, and checks it.
 const CHECK: &str = r#"
@@ -65,7 +83,8 @@ pub(super) struct Server {
     port: usize,
 }
 
-/// Checks the servers and writes the page. `true` when all were judged, and each MUST finding was confirmed by hand.
+/// Checks the servers and writes the page. `true` when each MUST finding was confirmed by hand; a server that could not
+/// be judged is said, and changes nothing else.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let path = root().join("conformance/docs/servers.toml");
     let list: Table = fs::read_to_string(path)?.parse()?;
@@ -152,37 +171,12 @@ impl Server {
         {
             fs::write(self.folder.join(name), content.as_str().unwrap_or_default())?;
         }
-        let script = self.text("script");
-        if !script.is_empty() {
-            fs::copy(root().join("lab/peers/minimal").join(script), self.folder.join(script))?;
-        }
-        let packages = [self.text("npm"), self.text("pypi"), self.text("crate")].join(" ");
-        let stamp = self.folder.join("installed");
-        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == packages) {
-            return Ok(());
-        }
-        let run = |command: &mut Command| {
-            process::succeed(command.current_dir(&self.folder), INSTALL_DEADLINE)
-        };
-        if !self.text("npm").is_empty() {
-            fs::write(self.folder.join("package.json"), "{\"private\":true,\"type\":\"module\"}")?;
-            // What a package runs when it is installed is not needed by any of these.
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"]);
-            run(npm.args(self.text("npm").split(' ')))?;
-        }
-        if !self.text("pypi").is_empty() {
-            run(Command::new("python3").args(["-m", "venv", "."]))?;
-            let mut pip = Command::new("bin/pip");
-            pip.args(["install", "--quiet", "--disable-pip-version-check"]);
-            run(pip.args(self.text("pypi").split(' ')))?;
-        }
-        if !self.text("crate").is_empty() {
-            let manifest = root().join("lab/peers/Cargo.toml");
-            let mut build = cargo(&["build", "--quiet", "--locked", "-p", self.text("crate")]);
-            process::succeed(build.arg("--manifest-path").arg(manifest), INSTALL_DEADLINE)?;
-        }
-        Ok(fs::write(stamp, packages)?)
+        let mut command = Command::new("sh");
+        command.args(["-c", INSTALL]).current_dir(&self.folder);
+        command.env("PEERS", root().join("lab/peers"));
+        command
+            .envs(["npm", "pypi", "crate", "script"].map(|it| (it.to_uppercase(), self.text(it))));
+        process::succeed(&mut command, INSTALL_DEADLINE)
     }
 
     fn check(&self, judge: &Path, transport: &str, revisions: &str, limit: Duration) -> Result<()> {
@@ -195,37 +189,25 @@ impl Server {
             "" => "http://127.0.0.1:{port}/mcp",
             url => url,
         };
-        let folder = self.folder.display();
+        let (folder, built) = (self.folder.display(), target().join("debug"));
         let path = std::env::var("PATH").unwrap_or_default();
-        let built = target().join("debug");
         let path =
             format!("{folder}/node_modules/.bin:{folder}/bin:{}:{path}:/usr/sbin", built.display());
+        let (serve, url) =
+            (self.text(transport).replace("{port}", &port), url.replace("{port}", &port));
         let mut command = Command::new("unshare");
+        command.args("--map-root-user --net --pid --fork --kill-child sh -c".split(' ')).arg(CHECK);
+        command.current_dir(&self.folder).env_clear();
+        command.envs([("PATH", &*path), ("LANG", "C.UTF-8"), ("NAME", self.name())]);
+        command.envs([
+            ("TRANSPORT", transport),
+            ("SERVE", &serve),
+            ("REVISIONS", revisions),
+            ("URL", &url),
+        ]);
         command
-            .args([
-                "--map-root-user",
-                "--net",
-                "--pid",
-                "--fork",
-                "--kill-child",
-                "sh",
-                "-c",
-                CHECK,
-            ])
-            .current_dir(&self.folder)
-            .env_clear()
-            .envs([("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("NAME", self.name())])
-            .envs([
-                ("TRANSPORT", transport),
-                ("SERVE", &self.text(transport).replace("{port}", &port)),
-            ])
-            .envs([
-                ("HOME", self.folder.join("home")),
-                ("OUTPUT", output),
-                ("JUDGE", judge.to_owned()),
-            ])
-            .env("REVISIONS", revisions)
-            .env("URL", url.replace("{port}", &port));
+            .envs([("HOME", &self.folder.join("home")), ("OUTPUT", &output)])
+            .env("JUDGE", judge);
         process::alone(&mut command, limit).map(drop)
     }
 }

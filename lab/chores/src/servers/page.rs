@@ -27,22 +27,25 @@ pub(super) fn write(list: &Table, servers: &[Server]) -> Result<bool> {
             let name = format!("{}, {transport}", server.name());
             let report = server.report(transport).unwrap_or_default();
             let target = report.pointer("/targets/0").unwrap_or(&Value::Null);
-            let revisions = revisions(&report, "cases");
             if member(target, "server").is_null() {
-                let why = match text(member(target, "unreachable")) {
-                    "" => "its check did not end in time",
+                let why = match text(target, "unreachable") {
+                    "" if report.is_null() => {
+                        "no check of it ended in time on a machine that was busy"
+                    }
+                    "" => "it did not answer in time in each revision",
                     why => why,
                 };
                 writeln!(left, "- {name}: {}", line(why))?;
                 continue;
             }
             judged.insert(server.name());
-            at = at.max(text(member(&report, "at")).to_owned());
-            text(member(&report, "version")).clone_into(&mut version);
+            let (day, time) = text(&report, "at").split_once('T').unwrap_or_default();
+            at = at.max(day.to_owned());
+            text(&report, "version").clone_into(&mut version);
             let found = || members(target, "cases").filter(|it| member(it, "verdict") == "finding");
             let counts = ["MUST", "SHOULD", "practice"].map(|level| {
                 let rules = found().filter(|case| member(case, "level") == level);
-                let rules: BTreeSet<_> = rules.map(|case| text(member(case, "name"))).collect();
+                let rules: BTreeSet<_> = rules.map(|case| text(case, "name")).collect();
                 rules.len().to_string()
             });
             let calls = member(target, "calls");
@@ -50,15 +53,12 @@ pub(super) fn write(list: &Table, servers: &[Server]) -> Result<bool> {
                 Some(tools) => format!("{} of {tools}", member(calls, "called")),
                 None => "–".to_owned(),
             };
-            let (revisions, counts) = (revisions.join(", "), counts.join(" | "));
-            writeln!(
-                rows,
-                "| {} | {transport} | {revisions} | {counts} | {calls} |",
-                server.name()
-            )?;
+            let time = time.get(..5).unwrap_or(time);
+            let (revisions, counts) = (revisions(&report, "cases").join(", "), counts.join(" | "));
+            let row = format!("{} | {transport} | {revisions} | {counts} | {calls}", server.name());
+            writeln!(rows, "| {row} | {time} |")?;
             for case in found() {
-                let key =
-                    (text(member(case, "level")).to_owned(), text(member(case, "name")).to_owned());
+                let key = (text(case, "level").to_owned(), text(case, "name").to_owned());
                 let all = broken.entry(key).or_default();
                 if all.last().is_none_or(|(last, _)| *last != name) {
                     all.push((name.clone(), seen(case)));
@@ -66,17 +66,18 @@ pub(super) fn write(list: &Table, servers: &[Server]) -> Result<bool> {
             }
         }
     }
-    let day = at.split('T').next().unwrap_or_default();
+    let note = list.get("note").and_then(toml::Value::as_str).unwrap_or_default();
     let mut page = format!(
         "# Published servers, judged\n\n\
-        {} programs of others, checked with `mcp-conformance` {version} on {day}, in the newest revision with sessions\n\
+        {} programs of others, checked with `mcp-conformance` {version} on {at}, in the newest revision with sessions\n\
         that they speak and in the one without (2026-07-28). The numbers are of rules: a rule that is broken in both\n\
         revisions counts once. Each MUST finding is below with its bytes, and whether a person repeated it\n\
         and compared it with the specification.\n\n\
         This page is written by `cargo xtask servers` from [servers.toml](servers.toml), which says how each server is\n\
         installed and started. The servers have no network but their own loopback, no accounts and no data, and only tools\n\
-        that are marked as read-only are called.\n\n\
-        | server | transport | revisions | MUST | SHOULD | practice | tools called |\n|---|---|---|---|---|---|---|\n{rows}",
+        that are marked as read-only are called. {note}\n\n\
+        | server | transport | revisions | MUST | SHOULD | practice | tools called | judged (UTC) |\n\
+        |---|---|---|---|---|---|---|---|\n{rows}",
         judged.len()
     );
     let is_confirmed = musts(&mut page, list, &broken)?;
@@ -98,7 +99,7 @@ pub(super) fn write(list: &Table, servers: &[Server]) -> Result<bool> {
 /// The revisions that a report names, in their order: those that are spoken, or those of its cases.
 pub(super) fn revisions<'a>(report: &'a Value, of: &str) -> Vec<&'a str> {
     let all = members(report.pointer("/targets/0").unwrap_or(&Value::Null), of);
-    let all = all.map(|it| it.as_str().unwrap_or_else(|| text(member(it, "revision"))));
+    let all = all.map(|it| it.as_str().unwrap_or_else(|| text(it, "revision")));
     BTreeSet::from_iter(all).into_iter().collect()
 }
 
@@ -137,16 +138,12 @@ fn programs(all: &Found) -> BTreeSet<&str> {
 
 /// What a finding says, and the bodies of its exchange.
 fn seen(case: &Value) -> String {
-    let exchange = text(member(case, "exchange"));
     let body = |mark: &str| {
-        let mut lines = exchange.lines().filter_map(|it| it.strip_prefix(mark));
+        let mut lines = text(case, "exchange").lines().filter_map(|it| it.strip_prefix(mark));
         let body = lines.find(|it| it.contains('{'));
-        body.map_or_else(
-            || "nothing".to_owned(),
-            |body| format!("`{}`", line(body).replace('`', "'")),
-        )
+        body.map_or("nothing".to_owned(), |it| format!("`{}`", line(it).replace('`', "'")))
     };
-    format!("{}; sent {}, came {}", line(text(member(case, "seen"))), body("> "), body("< "))
+    format!("{}; sent {}, came {}", line(text(case, "seen")), body("> "), body("< "))
 }
 
 /// A text in a cell: one line, not too long.
@@ -166,6 +163,6 @@ fn members<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> 
     member(value, name).as_array().into_iter().flatten()
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    member(value, name).as_str().unwrap_or_default()
 }
