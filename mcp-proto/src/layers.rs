@@ -43,9 +43,42 @@ use crate::tool::take_habits;
 /// ```
 #[must_use]
 pub fn lenient() -> impl Layer<Next, Service = Next> + Send + Sync {
-    from_fn(|mut call: Call, next: Next| {
+    habits(false)
+}
+
+/// As [`lenient`], which it replaces; and an argument that is text is read as a number (`"50"`, `"-1.5"`) or as a
+/// boolean (`"true"`, `"false"`), where the schema wants one and allows no text. The text must be what JSON writes:
+/// `"007"` and `" 50"` are refused. Only the arguments themselves are read so, not what is inside of them.
+///
+/// ```
+/// use mcp_proto::jsonrpc::Request;
+/// use mcp_proto::{CallToolResult, Context, Server, Tool, layers};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schema = json!({ "type": "object", "properties": { "limit": { "type": "integer" } } });
+/// let list = Tool::new("list", "Lists notes.").with_input_schema(schema);
+/// let server = Server::builder("notes", "1.0.0", ())
+///     .raw_tool(list, async |(), given, _| Ok(CallToolResult::text(given["limit"].to_string())))
+///     .layer(layers::lenient_plain())
+///     .build()?;
+/// let call = Request::new(1, "tools/call", json!({ "name": "list", "arguments": { "limit": "50" } }));
+/// let answer = server.handle(call, Context::test()).await.outcome.unwrap().to_value();
+/// assert_eq!(answer["content"][0]["text"], "50");
+/// assert!(answer["content"][1]["text"].as_str().unwrap().contains("/limit"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn lenient_plain() -> impl Layer<Next, Service = Next> + Send + Sync {
+    habits(true)
+}
+
+fn habits(plain: bool) -> impl Layer<Next, Service = Next> + Send + Sync {
+    from_fn(move |mut call: Call, next: Next| {
         if let Some(tool) = call.tool() {
-            take_habits(&mut call, &tool);
+            take_habits(&mut call, &tool, plain);
         }
         next.run(call)
     })

@@ -61,6 +61,7 @@ mod kept;
 mod large;
 mod layers;
 mod lenient;
+mod lenient_plain;
 mod listen;
 mod load;
 mod local;
