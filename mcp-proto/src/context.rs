@@ -7,6 +7,7 @@ mod reports;
 mod tasks;
 pub(crate) mod trace;
 mod urls;
+mod waits;
 
 use std::sync::{Arc, Weak};
 
@@ -25,6 +26,7 @@ use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
 pub use answers::Answers;
+pub(crate) use waits::Waits;
 
 /// What a handler can find out about the request it serves.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::context::Context;
+use crate::context::{Context, Waits};
 use crate::input::{Input, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
@@ -58,7 +58,10 @@ async fn ask_client(
         given.insert(key.to_owned(), answer);
         Ok(())
     });
+    let waits = context.extension::<Waits>();
+    waits.into_iter().for_each(Waits::begin);
     let outcome = asked.await;
+    waits.into_iter().for_each(Waits::end);
     if outcome.is_err() {
         asking.take_back().await;
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::Tool;
 use crate::budget::{Client, Kind};
@@ -29,6 +29,8 @@ const MAX_SHOWN: usize = 80;
 
 /// What was taken in the arguments of one call.
 struct Taken {
+    /// Whether numbers and booleans are read from text.
+    plain: bool,
     warnings: Vec<Value>,
     others: usize,
     client: Option<Client>,
@@ -36,10 +38,11 @@ struct Taken {
     meter: Option<Meter>,
 }
 
-/// Takes the habits in the arguments of a call of a tool, which may be an object as JSON text.
-pub(crate) fn take_habits(call: &mut Call, tool: &Tool) {
+/// Takes the habits in the arguments of a call of a tool, which may be an object as JSON text. With `plain`, numbers and
+/// booleans are read from text too.
+pub(crate) fn take_habits(call: &mut Call, tool: &Tool, plain: bool) {
     let client = call.context.client.clone();
-    let mut taken = Taken { warnings: Vec::new(), others: 0, client, meter: None };
+    let mut taken = Taken { plain, warnings: Vec::new(), others: 0, client, meter: None };
     if let Some(arguments) = &mut call.arguments {
         if taken.read_text(arguments, |kind| kind == "object") {
             let message =
@@ -102,20 +105,21 @@ impl Taken {
         Some(Arc::new(Warned { text, _held: held }))
     }
 
-    /// Reads the arguments that are JSON text where their schema wants an object or a list.
+    /// Reads the arguments that are text where their schema wants something else and no text.
     fn read_texts(&mut self, schema: &Value, members: &mut Map<String, Value>) {
         for (name, value) in members {
             let wanted = schema.get("properties").and_then(|known| known.get(name));
-            let Some(wanted) = wanted.filter(|_| value.is_string()) else {
+            let Some(wanted) = wanted.filter(|wanted| !allows(wanted, "string")) else {
                 continue;
             };
-            if !allows(wanted, "string") && self.read_text(value, |kind| allows(wanted, kind)) {
-                let path = format!("/{}", json::pointer_segment(name));
-                self.warn(
-                    &path,
-                    "was JSON text and was read as such: send the value itself, without quotes",
-                );
-            }
+            let message = if self.read_text(value, |kind| allows(wanted, kind)) {
+                "was JSON text and was read as such: send the value itself, without quotes"
+            } else if self.plain && read_plain(value, wanted) {
+                "was text and was read as a number or a boolean: send the value itself, without quotes"
+            } else {
+                continue;
+            };
+            self.warn(&format!("/{}", json::pointer_segment(name)), message);
         }
     }
 
@@ -160,6 +164,22 @@ impl Taken {
             self.others += 1;
         }
     }
+}
+
+/// Replaces a text by the number or the boolean that it is as JSON. False, and nothing changes, for anything else.
+fn read_plain(value: &mut Value, wanted: &Value) -> bool {
+    let Value::String(text) = &*value else {
+        return false;
+    };
+    let read = match (text.as_str(), text.parse::<Number>()) {
+        ("true" | "false", _) if allows(wanted, "boolean") => Some(Value::Bool(text == "true")),
+        (_, Ok(number)) if allows(wanted, "number") => Some(Value::Number(number)),
+        (_, Ok(number)) if allows(wanted, "integer") && !number.is_f64() => {
+            Some(Value::Number(number))
+        }
+        _ => None,
+    };
+    read.map(|read| *value = read).is_some()
 }
 
 /// The members that a schema names, if it allows no others.

@@ -61,6 +61,7 @@ mod kept;
 mod large;
 mod layers;
 mod lenient;
+mod lenient_plain;
 mod listen;
 mod load;
 mod local;
@@ -93,6 +94,7 @@ mod shared;
 #[path = "../../examples/everything/twins/events.rs"]
 mod shared_store;
 mod shown;
+mod spans;
 mod standalone;
 mod state;
 mod stdio;
@@ -111,6 +113,7 @@ mod tasks_names;
 #[path = "../../examples/everything/twins/tasks.rs"]
 mod tasks_store;
 mod tasks_together;
+mod time_limit;
 mod tools;
 mod traces;
 #[cfg(unix)]

@@ -1,0 +1,38 @@
+//! How long a call has waited for the answers of its client, which a time limit does not count.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The waits of one call, an extension of its context.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waits(Arc<Mutex<Waited>>);
+
+#[derive(Debug, Default)]
+struct Waited {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl Waits {
+    pub(crate) fn begin(&self) {
+        self.lock().since = Some(Instant::now());
+    }
+
+    pub(crate) fn end(&self) {
+        let mut waited = self.lock();
+        let last = waited.since.take();
+        waited.before += last.map_or(Duration::ZERO, |since| since.elapsed());
+    }
+
+    /// All waits together, with the one that lasts.
+    pub(crate) fn total(&self) -> Duration {
+        let waited = self.lock();
+        waited.before + waited.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waited> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
