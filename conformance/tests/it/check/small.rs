@@ -171,6 +171,19 @@ async fn a_program_that_runs_once_at_a_time_is_not_judged_by_the_second() {
     assert!(unjudged.contains(&"base.parse-error"), "{}", text(&report));
 }
 
+/// yfmcp 0.14.0 and others on a machine that does much else: one start in many takes longer than the time limit.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_starts_slowly_once_breaks_no_rule() {
+    let lock = tempfile::NamedTempFile::new().unwrap();
+    let fault =
+        format!("exec 9>'{}'; flock -n 9 || while read -r line; do :; done", lock.path().display());
+    let report = check(&fault).timeout(Duration::from_secs(1)).run(|_| {}).await.unwrap();
+    breaks(&report, &[]);
+    let unjudged = unjudged(&report);
+    assert!(unjudged.contains(&"base.parse-error"), "{}", text(&report));
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_start_tells_why() {
     let script = "echo 'npm error 404 no such package' >&2; exit 1";
