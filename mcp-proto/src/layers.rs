@@ -156,8 +156,8 @@ pub fn time_limit(limit: Duration) -> impl Layer<Next, Service = Next> + Send + 
 /// A layer that makes a `tracing` span at info level for each request, by OpenTelemetry's conventions for MCP, and says
 /// in it at its end how it ended, and how many seconds it took (`mcp.server.operation.duration`).
 ///
-/// The span is `mcp`; its `otel.name`, which `tracing-opentelemetry` takes for its name, is the method, with the name of
-/// the tool if the server has it: `tools/call list`. Fields: `mcp.method.name`, `gen_ai.tool.name`,
+/// The span is `mcp`; its `otel.name`, which `tracing-opentelemetry` takes for its name, is the method, with the name
+/// of the tool if the server has it: `tools/call list`. Fields: `mcp.method.name`, `gen_ai.tool.name`,
 /// `mcp.protocol.version`, `mcp.session.id` where there is a session, and `jsonrpc.request.id`. A failure sets
 /// `otel.status_code` to `ERROR` and `error.type` to `tool_error`, or to the code of the protocol error, which is
 /// `rpc.response.status_code` too. Arguments and results are not part of it. A request that is cancelled ends without a

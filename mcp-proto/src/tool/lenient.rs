@@ -38,8 +38,8 @@ struct Taken {
     meter: Option<Meter>,
 }
 
-/// Takes the habits in the arguments of a call of a tool, which may be an object as JSON text. With `plain`, numbers and
-/// booleans are read from text too.
+/// Takes the habits in the arguments of a call of a tool, which may be an object as JSON text. With `plain`, numbers
+/// and booleans are read from text too.
 pub(crate) fn take_habits(call: &mut Call, tool: &Tool, plain: bool) {
     let client = call.context.client.clone();
     let mut taken = Taken { plain, warnings: Vec::new(), others: 0, client, meter: None };
