@@ -33,6 +33,8 @@ pub struct Exchange {
     pub broken: Option<String>,
     /// Whether that is because the time was over.
     pub(crate) is_late: bool,
+    /// Whether the program has written nothing yet, in answer to this or to anything before.
+    pub(crate) is_unheard: bool,
     /// Whether an event stream was still open after its response.
     pub(crate) is_open: bool,
 }

@@ -37,6 +37,8 @@ pub(crate) struct Process {
     group: Group,
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Vec<u8>>,
+    /// Whether it has written a line.
+    is_heard: bool,
     /// Where its lines are logged, and by which number.
     log: Option<(Arc<Log>, usize)>,
 }
@@ -68,14 +70,20 @@ impl Process {
                 }
             }
         });
-        Ok(Self { group, stdin, lines, log })
+        Ok(Self { group, stdin, lines, is_heard: false, log })
     }
 
     /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier
     /// line that comes before it is left out.
     pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
-        let mut exchange =
-            Exchange { sent: String::from_utf8_lossy(line).into_owned(), ..Exchange::default() };
+        let sent = String::from_utf8_lossy(line).into_owned();
+        let mut exchange = self.exchange(sent, line, patience).await;
+        exchange.is_unheard = !self.is_heard;
+        exchange
+    }
+
+    async fn exchange(&mut self, sent: String, line: &[u8], patience: Duration) -> Exchange {
+        let mut exchange = Exchange { sent, ..Exchange::default() };
         if !self.write(line, patience).await {
             exchange.broken = Some(self.with_last_words(NOT_WRITTEN).await);
             return exchange;
@@ -101,7 +109,7 @@ impl Process {
                 has_stray = true;
                 end = end.min(Instant::now() + STRAY);
             }
-            match timeout_at(end, self.lines.recv()).await {
+            match timeout_at(end, self.next()).await {
                 Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
                     exchange.broken =
                         Some(format!("more than {MAX_RECEIVED} bytes came before an answer"));
@@ -171,7 +179,9 @@ impl Process {
 
     /// The next line that the program writes; nothing once it has closed its stdout.
     pub(crate) async fn next(&mut self) -> Option<Vec<u8>> {
-        self.lines.recv().await
+        let line = self.lines.recv().await;
+        self.is_heard |= line.is_some();
+        line
     }
 
     /// The id of the process; nothing once it has ended.

@@ -160,9 +160,8 @@ async fn answered(bench: &mut Bench) -> Verdict {
     // A program that can run only once at a time, since it has a port or a file, answers nothing in the second one, and
     // a slow machine may start it too late.
     let has_started = |it: &&Exchange| {
-        let is_first = it.sent.contains("\"method\":\"initialize\"");
         let has_ended = it.broken.as_ref().is_some_and(|it| it.starts_with(NOT_WRITTEN));
-        it.status.is_some() || !is_first && !has_ended
+        !it.is_unheard && !has_ended
     };
     exchanges(bench, |log| {
         let unanswered = log.unanswered.iter().filter(has_started);
