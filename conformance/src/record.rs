@@ -1,6 +1,6 @@
 //! Recording: what clients and a server say to each other becomes transcripts.
 //!
-//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on stdio ([`around`]), or
+//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy()`]), by one around a server on stdio ([`around`]), or
 //! by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
 
 mod calls;
