@@ -1,7 +1,7 @@
 //! Recording: what clients and a server say to each other becomes transcripts.
 //!
-//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy()`]), by one around a server on stdio ([`around`]), or
-//! by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
+//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy()`]), by one around a server on stdio ([`around`]),
+//! or by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
 
 mod calls;
 mod flow;
