@@ -27,7 +27,8 @@ pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
 
 use crate::map::{Map, SystemIndex};
-use search::best;
+use net::Net;
+use search::{Direction, Search};
 
 /// The request for a route.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +77,16 @@ pub enum By {
 /// [`NoRoute`], with the reason.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     best(map, query).ok_or_else(|| no_route::why(map, query))
+}
+
+/// The same, but it does not look for the reason if there is none.
+fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
+    let net = Net::new(map, query);
+    let mut search = Search::new(map, &net, Direction::To(query.destination));
+    if !query.is_closed(map) {
+        search.find(query.origin);
+    }
+    search.route(query.origin)
 }
 
 impl<'q> Query<'q> {

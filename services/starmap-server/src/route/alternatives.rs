@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::mem;
 
 use super::net::Net;
-use super::search::Search;
-use super::{Cost, Mode, NoRoute, Query, Route, find};
+use super::search::{Direction, Search};
+use super::{Cost, Mode, NoRoute, Query, Route, find, no_route};
 use crate::map::{Map, PerSystem, SystemIndex};
 
 /// The most routes of one answer.
@@ -42,17 +42,22 @@ struct Steps(PerSystem<Option<SystemIndex>>);
 /// # Errors
 /// [`NoRoute`] if there is no route at all.
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
-    let best = find(map, query)?;
+    let net = Net::new(map, query);
+    let mut tail = Search::new(map, &net, Direction::To(query.destination));
+    if !query.is_closed(map) {
+        tail.find(query.origin);
+    }
+    let Some(best) = tail.route(query.origin) else {
+        return Err(no_route::why(map, query));
+    };
     let dearest = dearest(&best);
     let mut taken = vec![best];
     let count = count.min(MAX_ALTERNATIVES);
     if count < 2 || query.origin == query.destination {
         return Ok(taken);
     }
-    let net = Net::new(map, query);
-    let mut tail = Search::new(map, &net, query.destination, false);
     tail.advance(dearest);
-    let mut head = Search::new(map, &net, query.origin, true);
+    let mut head = Search::new(map, &net, Direction::From(query.origin));
     head.advance(dearest);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);

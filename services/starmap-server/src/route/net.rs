@@ -8,7 +8,7 @@ use crate::map::{Map, SystemIndex};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Net<'q> {
     map: &'q Map,
-    pub(super) weights: Weights,
+    weights: Weights,
     avoid: &'q Avoid,
     travel: &'q Travel,
     surcharges: &'q [Cost],
@@ -35,6 +35,11 @@ impl<'q> Net<'q> {
             surcharges: query.surcharges,
             ends: [query.origin, query.destination],
         }
+    }
+
+    /// What a gate costs at least.
+    pub(super) fn least(&self) -> Cost {
+        self.weights.iter().flatten().min().copied().unwrap_or_default()
     }
 
     /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates,

@@ -1,82 +1,56 @@
 //! The search for the cheapest routes to a system or from it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::net::{Jump, Net};
-use super::{Cost, Query, Route};
+use super::{Cost, Route};
 use crate::map::{Map, PerSystem, SystemIndex};
 
-/// The distances of systems from one end of a query, or to it.
+/// The distances of systems from one end of a query.
 #[derive(Debug)]
 pub(super) struct Search<'q> {
     net: &'q Net<'q>,
-    /// Whether jumps are followed away from the end.
-    away: bool,
+    direction: Direction,
     far: PerSystem<Far>,
-    /// The systems that were found and not followed yet, by what the last jump to them costs. Systems are followed
-    /// nearest first, so those of one cost are found nearest first too, and a queue keeps them in order.
-    queues: Vec<(Cost, VecDeque<(Far, SystemIndex)>)>,
-    /// Those to which the last jump costs what no gate does.
+    /// The systems that were found and not followed yet.
     waiting: BinaryHeap<Reverse<(Far, SystemIndex)>>,
+    /// Those of them to which the last jump costs least. Systems are followed nearest first, so these are found nearest
+    /// first too, and a queue keeps them in order.
+    next: VecDeque<(Far, SystemIndex)>,
 }
 
-/// A system that waits: its distance, itself, and the place of its queue.
-type Next = (Far, SystemIndex, usize);
+/// The direction in which jumps are followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Direction {
+    /// Distances from this system.
+    From(SystemIndex),
+    /// Distances to this system.
+    To(SystemIndex),
+}
 
 /// A distance: first by cost, then by jumps. Both are in one number, with the cost in the high bits, because distances
 /// are compared more often than anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Far(u128);
 
-/// The best route, found from both ends: neither search goes much farther than halfway. It does not look for the reason
-/// if there is none.
-pub(super) fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
-    if query.is_closed(map) {
-        return None;
-    }
-    let net = Net::new(map, query);
-    let mut head = Search::new(map, &net, query.origin, true);
-    let mut tail = Search::new(map, &net, query.destination, false);
-    let mut best = Far::NOT_REACHED;
-    while let (Some(first), Some(last)) = (head.next(), tail.next())
-        && first.0.and(last.0) <= best
-    {
-        let (search, other, next) =
-            if first <= last { (&mut head, &tail, first) } else { (&mut tail, &head, last) };
-        best = best.min(next.0.and(other.far[next.1]));
-        search.follow(next);
-    }
-    // Each system of each best route was followed from one end at least, and where the searches met, it is known from
-    // both. From there back, distances to the end follow from those to the origin.
-    let is_between = |it: &SystemIndex| head.far[*it].and(tail.far[*it]) == best;
-    let mut known: Vec<SystemIndex> = map.indices().filter(is_between).collect();
-    while let Some(here) = known.pop().filter(|_| best < Far::NOT_REACHED) {
-        for jump in net.around(here, false) {
-            let far = head.far[jump.far];
-            if far.by(&jump) == head.far[here] && far.and(tail.far[jump.far]) > best {
-                tail.far[jump.far] = Far(best.0 - far.0);
-                known.push(jump.far);
-            }
-        }
-    }
-    tail.route(query.origin)
-}
-
 impl<'q> Search<'q> {
-    pub(super) fn new(map: &Map, net: &'q Net<'q>, end: SystemIndex, away: bool) -> Self {
+    pub(super) fn new(map: &Map, net: &'q Net<'q>, direction: Direction) -> Self {
+        let (Direction::From(end) | Direction::To(end)) = direction;
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
-        let costs: BTreeSet<Cost> = net.weights.into_iter().flatten().collect();
-        let queues = costs.into_iter().map(|cost| (cost, VecDeque::new())).collect();
-        Self { net, away, far, queues, waiting: BinaryHeap::from([Reverse((Far(0), end))]) }
+        let (waiting, next) = (BinaryHeap::new(), VecDeque::from([(Far(0), end)]));
+        Self { net, direction, far, waiting, next }
+    }
+
+    /// Finds the distance of this system and of all nearer ones.
+    pub(super) fn find(&mut self, goal: SystemIndex) {
+        self.run(|here, _| here == goal);
     }
 
     /// Finds the distance of all systems within this cost.
     pub(super) fn advance(&mut self, most: Cost) {
-        while let Some(next) = self.next().filter(|next| next.0.cost() <= most) {
-            self.follow(next);
-        }
+        self.run(|_, far| far.cost() > most);
     }
 
     /// The distance of this system; `None` if there is no route, or none was found so far.
@@ -85,8 +59,8 @@ impl<'q> Search<'q> {
         (far != Far::NOT_REACHED).then_some(far)
     }
 
-    /// The best route between this system and the end, always the same one. If it leads to the end, it is the first by
-    /// ids.
+    /// The best route between this system and the end, always the same one: from this system with [`Direction::To`], to
+    /// it with [`Direction::From`]. With [`Direction::To`] it is the first by ids.
     pub(super) fn route(&self, start: SystemIndex) -> Option<Route> {
         let far = self.far(start)?;
         let mut route = Route { systems: vec![start], by: Vec::new(), cost: far.cost() };
@@ -97,7 +71,7 @@ impl<'q> Search<'q> {
             route.systems.push(here);
             route.by.push(step.by);
         }
-        if self.away {
+        if matches!(self.direction, Direction::From(_)) {
             route.systems.reverse();
             route.by.reverse();
         }
@@ -107,46 +81,55 @@ impl<'q> Search<'q> {
     /// The jump of [`Search::route`] at this system, seen from it.
     pub(super) fn step(&self, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let leads = |jump: &Jump| self.far(jump.far).is_some_and(|rest| rest.by(jump) == far);
-        let best = self.net.around(here, !self.away).filter(leads);
+        let leads = |jump: &Jump| self.far(jump.far).is_some_and(|rest| rest.and(jump) == far);
+        let away = matches!(self.direction, Direction::To(_));
+        let best = self.net.around(here, away).filter(leads);
         best.min_by_key(|jump| (jump.far, jump.by))
     }
 
-    /// The nearest system that waits.
-    fn next(&self) -> Option<Next> {
-        let fronts = self.queues.iter().map(|(_, queue)| queue.front());
-        let all = fronts.chain([self.waiting.peek().map(|Reverse(nearest)| nearest)]);
-        let all = all.enumerate().filter_map(|(queue, front)| front.map(|it| (it.0, it.1, queue)));
-        all.min()
-    }
-
-    /// Follows the jumps of the nearest system that waits.
-    fn follow(&mut self, (far, here, queue): Next) {
-        match self.queues.get_mut(queue) {
-            Some((_, queue)) => _ = queue.pop_front(),
-            None => _ = self.waiting.pop(),
-        }
-        // A shorter route to it was found while it waited.
-        if far > self.far[here] {
-            return;
-        }
-        let (all, queues, waiting) = (&mut self.far, &mut self.queues, &mut self.waiting);
-        self.net.around(here, self.away).for_each(|jump| {
-            let longer = far.by(&jump);
-            if longer < all[jump.far] {
-                all[jump.far] = longer;
-                match queues.iter_mut().find(|(cost, _)| *cost == jump.cost) {
-                    Some((_, queue)) => queue.push_back((longer, jump.far)),
-                    None => waiting.push(Reverse((longer, jump.far))),
-                }
+    /// Searches until the next system is one to stop at. That system is next again when the search continues.
+    fn run(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) {
+        let away = matches!(self.direction, Direction::From(_));
+        loop {
+            let (next, other) = (self.next.front(), self.waiting.peek());
+            let other = other.map(|Reverse(other)| other);
+            let is_next = other.is_none_or(|other| next.is_some_and(|next| next <= other));
+            let Some(&(far, here)) = (if is_next { next } else { other }) else { return };
+            if stop(here, far) {
+                return;
             }
-        });
+            if is_next {
+                self.next.pop_front();
+            } else {
+                self.waiting.pop();
+            }
+            // A shorter route to it was found while this entry waited.
+            if far > self.far[here] {
+                continue;
+            }
+            let (all, waiting, next, net) =
+                (&mut self.far, &mut self.waiting, &mut self.next, self.net);
+            let least = net.least();
+            let reach = |jump: Jump| {
+                let longer = far.and(&jump);
+                let known = &mut all[jump.far];
+                if longer < *known {
+                    *known = longer;
+                    if jump.cost == least {
+                        next.push_back((longer, jump.far));
+                    } else {
+                        waiting.push(Reverse((longer, jump.far)));
+                    }
+                }
+            };
+            net.around(here, away).for_each(reach);
+        }
     }
 }
 
 impl Far {
-    /// Farther than any system. The sum of two is still a number.
-    const NOT_REACHED: Self = Self(u128::MAX >> 2);
+    /// Farther than any system.
+    const NOT_REACHED: Self = Self(u128::MAX);
 
     pub(super) fn cost(self) -> Cost {
         // The high bits were a cost when they were stored.
@@ -157,11 +140,7 @@ impl Far {
         u32::try_from(self.0 & u128::from(u32::MAX)).unwrap_or(u32::MAX)
     }
 
-    const fn and(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-
-    fn by(self, jump: &Jump) -> Self {
+    fn and(self, jump: &Jump) -> Self {
         Self(self.0 + (u128::from(jump.cost.millionths()) << 32) + 1)
     }
 }
