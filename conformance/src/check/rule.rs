@@ -163,7 +163,7 @@ pub(super) fn good(bench: &mut Bench) -> Result<Raw, Unserved> {
     Ok(bench.framed(&message))
 }
 
-/// Another session or program; or why there is none, which says nothing of what it would have been asked.
+/// Another session or program. The error says why none could be opened; the rule that wanted it is then not judged.
 pub(super) async fn another(bench: &Bench) -> Result<Bench, Verdict> {
     let mut fresh = bench.fresh().await;
     if fresh.greeting.result().is_some() {

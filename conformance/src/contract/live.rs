@@ -11,7 +11,7 @@ use crate::target::Target;
 const SHOWN: usize = 60;
 
 impl Contract {
-    /// Reads what a server offers, in the newest of these revisions that it supports (of all if there are none). Each
+    /// Reads what a server offers, in the newest of these revisions that it supports; an empty list stands for all. Each
     /// answer may take as long as `timeout`. A program is started once for each revision that is tried.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Contract {
     }
 }
 
-/// A server in the newest of these revisions that it supports; of all if there are none.
+/// A server in the newest of these revisions that it supports. An empty list stands for all.
 pub(crate) async fn opened(
     endpoint: &Endpoint,
     revisions: &[Revision],

@@ -31,7 +31,7 @@ pub(super) type Used = BTreeMap<usize, usize>;
 #[derive(Debug)]
 pub(super) struct RecordedAnswer {
     method: String,
-    /// The params without `_meta`; any if there are none.
+    /// The params without `_meta`. `None` for a recording that does not say them: then any fit.
     params: Option<Value>,
     pub(super) member: &'static str,
     pub(super) value: Value,

@@ -5,7 +5,7 @@ mod body;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue};
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
@@ -74,9 +74,7 @@ struct Proxy {
 impl Proxy {
     fn new(upstream: Target, recorder: Recorder) -> Self {
         // The server may repeat what this program sends to it in place of the client.
-        for (name, value) in upstream.headers() {
-            recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
-        }
+        remember(&recorder, upstream.headers().iter().map(|(name, value)| (name, value)));
         Self { upstream, recorder, handshakes: Arc::default() }
     }
 
@@ -94,9 +92,7 @@ impl Proxy {
                 return plain(StatusCode::PAYLOAD_TOO_LARGE, &problem);
             }
         };
-        for (name, value) in &head.headers {
-            self.recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
-        }
+        remember(&self.recorder, &head.headers);
         of_message(&mut head.headers);
         // An answer is read here, so that it must not be compressed.
         for name in [HOST, CONTENT_LENGTH, ACCEPT_ENCODING] {
@@ -179,9 +175,7 @@ impl Proxy {
         response: Response<Body>,
     ) -> Response<Body> {
         let (mut head, body) = response.into_parts();
-        for (name, value) in &head.headers {
-            self.recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
-        }
+        remember(&self.recorder, &head.headers);
         of_message(&mut head.headers);
         let mut key = exchange.key.clone();
         if exchange.shakes_hands {
@@ -225,6 +219,16 @@ struct Exchange {
     shakes_hands: bool,
     message: Option<Value>,
     headers: Headers,
+}
+
+/// Remembers the secrets in headers, which may have other bytes than ASCII.
+fn remember<'a>(
+    recorder: &Recorder,
+    headers: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+) {
+    for (name, value) in headers {
+        recorder.secret(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
+    }
 }
 
 /// Leaves what a message carries from end to end.

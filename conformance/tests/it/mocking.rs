@@ -290,7 +290,7 @@ fn telling(_: &str, body: &Value) -> Response<Body> {
             json!({"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]})
         }
         Some("tools/call") => {
-            json!({"content": [{"type": "text", "text": "you are hunter-two-two"}]})
+            json!({"content": [{"type": "text", "text": "you are hunter-two-two or jäger-zwei"}]})
         }
         _ => return echo("", body),
     };
@@ -303,11 +303,13 @@ async fn a_secret_of_the_program_is_not_written() {
     let (calls, out) = (folder.path().join("calls.jsonl"), folder.path().join("out"));
     fs::write(&calls, "{\"name\":\"tell\"}").unwrap();
     let url = format!("{}/mcp", serve(server(telling).0));
-    let upstream = ["--upstream", &url, "--header", "x-api-key: hunter-two-two"];
+    let keys = ["x-api-key: hunter-two-two", "x-auth-token: jäger-zwei"];
+    let upstream = ["--upstream", &url, "--header", keys[0], "--header", keys[1]];
     record(&upstream, &calls, "2025-06-18", &out).await;
     let transcripts = Transcript::read_all([&out]).unwrap();
     let text = fs::read_to_string(transcripts[0].source_name()).unwrap();
     assert!(text.contains("you are ") && !text.contains("hunter"), "{text}");
+    assert!(!text.contains("jäger"), "{text}");
     for mock in mocks(&out).await {
         Replay::new(mock).hold([&out]).await;
     }
