@@ -17,8 +17,8 @@ use crate::transcript::{Era, Transcript};
 ///
 /// A request is answered as the recorded one of the same method and params. `_meta` is not compared, missing
 /// `arguments` are empty ones, and a masked secret is any text. A request that was recorded several times is answered
-/// in that order, and then always as the last time. Each legacy session starts with the first answer again. Values that a transcript captures
-/// or matches by their form are made up, and are the same for each client.
+/// in that order, and then always as the last time. Each legacy session starts with the first answer again. Values that
+/// a transcript captures or matches by their form are made up, and are the same for each client.
 #[derive(Debug)]
 pub struct Mock {
     /// What was recorded in each era.

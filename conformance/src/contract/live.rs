@@ -11,8 +11,8 @@ use crate::target::Target;
 const SHOWN: usize = 60;
 
 impl Contract {
-    /// Reads what a server offers, in the newest of these revisions that it supports; an empty list stands for all. Each
-    /// answer may take as long as `timeout`. A program is started once for each revision that is tried.
+    /// Reads what a server offers, in the newest of these revisions that it supports; an empty list stands for all.
+    /// Each answer may take as long as `timeout`. A program is started once for each revision that is tried.
     ///
     /// # Errors
     /// [`ContractError::Target`], [`ContractError::Revision`].
