@@ -21,6 +21,7 @@ pub(super) async fn make(bench: &mut Bench) {
     if bench.calls.is_some() {
         return;
     }
+    revive(bench).await;
     let mut counts = Calls::default();
     let mut made = Vec::new();
     let uri = bench.items("resources/list").first().and_then(|it| it.get("uri")).cloned();
@@ -67,12 +68,18 @@ pub(super) async fn make(bench: &mut Bench) {
         if is_error {
             counts.errors.push(name.to_owned());
         }
-        if made.last().is_some_and(|it| it.exchange.broken.is_some()) && !bench.is_alive().await {
-            // A program that ended, or hangs, is started again.
-            bench.reopen().await;
+        if made.last().is_some_and(|it| it.exchange.broken.is_some()) {
+            revive(bench).await;
         }
     }
     bench.calls = Some((made, counts));
+}
+
+/// Starts a program again that ended, or hangs. A rule that holds may have left it so.
+async fn revive(bench: &mut Bench) {
+    if !bench.is_alive().await {
+        bench.reopen().await;
+    }
 }
 
 fn name(tool: &Value) -> Option<&str> {
