@@ -143,6 +143,11 @@ impl State {
         self.stage.is_over() || self.ending.is_some()
     }
 
+    /// Whether its end is proposed and did not take effect yet.
+    pub(super) fn is_ending(&self) -> bool {
+        !self.stage.is_over() && self.ending.is_some()
+    }
+
     /// Its progress, apart from its status message: its round, how many questions are open, whether it has an end.
     pub(super) fn step(&self) -> (usize, usize, bool) {
         let open = match &self.stage {

@@ -22,8 +22,8 @@ impl Tasks {
         self.shared.as_ref()
     }
 
-    /// The task of that name, if it is kept and belongs to the owner and the era. Does not wait if tasks are not
-    /// shared.
+    /// The task of that name, if it is kept and belongs to the owner and the era. Waits only for a task of
+    /// another server, or for an end that is not confirmed.
     pub(crate) async fn find(
         &self,
         id: &str,
@@ -31,11 +31,16 @@ impl Tasks {
         era: Era,
     ) -> Result<Option<Arc<Entry>>, ErrorObject> {
         let here = self.find_here(id, owner, era);
-        let (None, Some(shared)) = (&here, &self.shared) else {
+        // An end that is proposed may be in the store already, where other servers see it.
+        let waits = here.as_ref().is_none_or(|entry| entry.state().is_ending());
+        let (true, Some(shared)) = (waits, &self.shared) else {
             return Ok(here);
         };
-        let found = shared.find(id, owner, era).await?;
-        Ok(found.map(|found| Arc::new(found.entry)))
+        let found = match shared.find(id, owner, era).await {
+            Ok(found) => found.map(|found| Arc::new(found.entry)),
+            Err(error) => return here.map(Some).ok_or(error),
+        };
+        Ok(found.filter(|found| here.is_none() || found.state().stage.is_over()).or(here))
     }
 
     /// At most `max` tasks of an owner and an era after that number, each with its number, the oldest first, and

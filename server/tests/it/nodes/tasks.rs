@@ -5,8 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use mcp_proto::http::{HttpConfig, ServeConfig, listen, serve};
 use mcp_proto::session::{MemorySessions, SessionStore};
+use mcp_proto::task::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 use mcp_proto::{
     CallToolResult, Context, ElicitForm, Field, StreamableHttpService, TaskSupport, TasksConfig,
     Tool, ToolError,
@@ -21,6 +24,8 @@ use super::{node, until};
 use crate::engines::{self, Kind, Servers, dump, until_there_are, urls};
 use crate::harness::wire::{LEGACY, MODERN};
 use crate::harness::{Client, Era};
+
+const LATE: Duration = Duration::from_millis(100);
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
@@ -37,6 +42,52 @@ struct Common {
     sessions: Arc<dyn SessionStore>,
     gate: Arc<Notify>,
 }
+
+/// A store whose confirmation of a change comes late, when others see the change already.
+#[derive(Debug)]
+struct Late(SharedTasks);
+
+impl TaskStore for Late {
+    fn insert(&self, task: NewTaskRecord) -> Answer<'_, u64> {
+        self.0.insert(task)
+    }
+
+    fn load<'a>(&'a self, id: &'a str, owner: Option<&'a str>) -> Answer<'a, Option<TaskRecord>> {
+        self.0.load(id, owner)
+    }
+
+    fn list<'a>(&'a self, owner: &'a str, after: u64, max: usize) -> Answer<'a, Vec<TaskRecord>> {
+        self.0.list(owner, after, max)
+    }
+
+    fn result<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        self.0.result(id)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        id: &'a str,
+        version: u64,
+        body: &'a [u8],
+        result: Option<&'a [u8]>,
+    ) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let replaced = self.0.replace(id, version, body, result).await;
+            tokio::time::sleep(LATE).await;
+            replaced
+        })
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {
+        self.0.remove(id)
+    }
+
+    fn hints(&self, id: &str) -> BoxStream<'static, ()> {
+        self.0.hints(id)
+    }
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, TaskStoreError>>;
 
 type Outcome = Result<CallToolResult, ToolError>;
 
@@ -66,7 +117,7 @@ impl Common {
         let lease = self.lease;
         let started = runtime.spawn(async move {
             let store = engines::with_lease(&url, lease).await;
-            let tasks = SharedTasks::new(store.tasks(TaskBounds::default()));
+            let tasks = Late(SharedTasks::new(store.tasks(TaskBounds::default())));
             let tool = |name| {
                 let tool = Tool::new(name, "A tool.").asking();
                 let tool = tool.with_input_schema(json!({ "type": "object" }));
