@@ -1,10 +1,10 @@
 //! Installs third-party test tools once: `npm ci` and `pip install` into a folder below `target`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{env, fs};
 
 use crate::process;
 use crate::{Result, is_ci, root, say, target};
@@ -191,15 +191,7 @@ fn once(folder: &Path, lock: &str, work: impl FnOnce() -> Result<()>) -> Result<
 /// The path of an installed program.
 #[must_use]
 pub fn on_path(program: &str) -> Option<PathBuf> {
-    let names: &[String] = if cfg!(windows) {
-        &[format!("{program}.exe"), format!("{program}.cmd")]
-    } else {
-        &[program.to_owned()]
-    };
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders)
-        .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
-        .find(|path| path.is_file())
+    which::which(program).ok()
 }
 
 #[cfg(test)]

@@ -64,35 +64,19 @@ pub fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
     Ok(Finished { success: status.success(), stdout: collect(stdout), stderr: collect(stderr) })
 }
 
-/// Runs a command, and all processes that it starts, with visible output. `true` when the command succeeded.
-///
-/// # Errors
-/// When it cannot be started, or does not end within `deadline`: then it is killed with all that it started.
-pub fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
-    let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
-    if let Some(status) = wait(&mut child.0, Instant::now() + deadline)? {
-        return Ok(status.success());
-    }
-    end_group(&child);
-    Err(format!("stopped after {} s: what hangs was running until now", deadline.as_secs()).into())
-}
-
-/// Runs a command, then ends all processes that it left running. `true` when the command succeeded.
+/// Runs a command with visible output, then ends all processes that it left running. `true` when the command succeeded.
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`.
-pub fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
+pub fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
     let ended = wait(&mut child.0, Instant::now() + deadline);
     end_group(&child);
-    match ended? {
-        Some(status) => Ok(status.success()),
-        None => Err(format!("stopped after {} s", deadline.as_secs()).into()),
-    }
+    let late =
+        || format!("stopped after {} s: what hangs was running until now", deadline.as_secs());
+    Ok(ended?.ok_or_else(late)?.success())
 }
 
 /// Kills all processes of the group that a child leads. If the group is already empty, nothing happens.

@@ -208,6 +208,6 @@ impl Server {
         command
             .envs([("HOME", &self.folder.join("home")), ("OUTPUT", &output)])
             .env("JUDGE", judge);
-        process::alone(&mut command, limit).map(drop)
+        process::shown(&mut command, limit).map(drop)
     }
 }

@@ -161,7 +161,7 @@ pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
         .env("LANG", "C.UTF-8")
         .stdout(fs::File::create(folder.join("stdout"))?)
         .stderr(fs::File::create(&errors)?);
-    let ended = process::alone(&mut command, DEADLINE);
+    let ended = process::shown(&mut command, DEADLINE);
     let said = fs::read_to_string(&errors)?;
     let at = said.lines().rfind(|line| line.starts_with("@@ "));
     let at = at.map_or(path, |line| line.trim_start_matches("@@ "));

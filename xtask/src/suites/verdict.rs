@@ -76,30 +76,22 @@ pub(super) fn judge(
 
 impl Verdict {
     fn count(&mut self, scenario: &str, check: &Check, excused: &[Excuse]) {
-        let fine = match check.status {
-            Status::Success => {
-                self.passed += 1;
-                true
-            }
-            Status::Failure => {
-                self.failed += 1;
-                false
-            }
-            Status::Warning => {
-                self.warnings += 1;
-                false
-            }
+        let excuse = excused.iter().find(|excuse| excuse.covers(scenario, check));
+        let excused = excuse.is_some();
+        let (count, fine) = match check.status {
+            Status::Success => (&mut self.passed, true),
+            Status::Failure => (&mut self.failed, false),
+            Status::Warning => (&mut self.warnings, false),
             Status::Skipped => {
-                self.skipped += 1;
-                let excuse = excused.iter().find(|excuse| excuse.covers(scenario, check));
-                self.excused
-                    .extend(excuse.map(|excuse| format!("{scenario}: skipped: {}", excuse.reason)));
-                excuse.is_some()
+                let reasons =
+                    excuse.map(|excuse| format!("{scenario}: skipped: {}", excuse.reason));
+                self.excused.extend(reasons);
+                (&mut self.skipped, excused)
             }
-            Status::Info if TRACES.contains(&check.id.as_str()) => true,
-            Status::Info => excused.iter().any(|excuse| excuse.covers(scenario, check)),
-            Status::Unknown(_) => false,
+            Status::Info => (&mut 0, excused || TRACES.contains(&check.id.as_str())),
+            Status::Unknown(_) => (&mut 0, false),
         };
+        *count += 1;
         if !fine {
             self.findings.push(format!(
                 "{scenario}: {} {}: {}: {}",
