@@ -69,7 +69,9 @@ impl App {
         }
         let route = Route::find(path);
         let name = Route::name(&route);
-        let answer = async |request| self.0.rest.handle(request, route).await.map(Either::Right);
+        // Its future is large: without a box, each request over MCP would have the room for it.
+        let answer =
+            async |request| Box::pin(self.0.rest.handle(request, route)).await.map(Either::Right);
         requests::logged(request, name, answer).await
     }
 

@@ -190,3 +190,14 @@ async fn what_can_be_no_id_is_not_found() {
     let empty = server.client.call("GET", "/universes//events", &[], &Value::Null).await;
     assert_eq!(empty.status, 404);
 }
+
+/// What a request takes is given to the next connection as a buffer. If the request has written all of it, each idle
+/// stream keeps a page more.
+#[test]
+fn a_request_takes_less_than_half_a_buffer_of_a_connection() {
+    let service = CommandService::new(memory(), ServiceLimits::default());
+    let app = crate::harness::local::app(service, RestConfig::default());
+    let request = http::Request::new(http_body_util::Empty::<bytes::Bytes>::new());
+    let size = size_of_val(&app.handle(request));
+    assert!(size < 4096, "{size}");
+}
