@@ -54,6 +54,7 @@ pub struct ServerBuilder<S, K = NewServer> {
 pub(super) type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send + Sync>;
 
 /// The properties of a server that is built.
+#[derive(Default)]
 pub struct NewServer {
     info: Implementation,
     instructions: Option<String>,
@@ -97,26 +98,9 @@ impl NewServer {
     pub(super) fn new(info: Implementation) -> Self {
         Self {
             info,
-            instructions: None,
-            source: None,
-            tools_list_changed: false,
-            resources_list_changed: false,
-            prompts_list_changed: false,
-            subscriptions: false,
-            logging: false,
-            on_subscribe: None,
-            matcher: None,
-            extensions: Settings::new(),
-            methods: ExtensionMethods::default(),
-            tasks: None,
-            task_store: None,
-            input: InputConfig::default(),
-            keys: None,
             page_size: DEFAULT_PAGE_SIZE,
-            list_cache: None,
             max_listeners: DEFAULT_MAX_LISTENERS,
-            observers: Vec::new(),
-            visible: Vec::new(),
+            ..Self::default()
         }
     }
 }
