@@ -140,8 +140,8 @@ impl Client {
     }
 
     /// Starts a server as a child process and connects to its stdin and stdout. It gets its own process group (Unix),
-    /// which is killed when the client is dropped; [`Client::close`] ends it gracefully. A process that exits when it
-    /// is asked for the modern era is started a second time for the legacy one.
+    /// which is killed when the client is dropped; [`Client::close`] ends it gracefully. A process that reads the
+    /// question for the modern era and exits is started a second time for the legacy one.
     ///
     /// # Errors
     /// [`ClientError`] if the process cannot be started or the handshake fails.
@@ -153,7 +153,7 @@ impl Client {
         };
         let client = start(&mut command)?;
         let (client, settled) = match client.settle().await {
-            Err(ClientError::Process { .. }) if config.version.is_none() => {
+            Err(ClientError::Process { .. }) if config.version.is_none() && client.was_read() => {
                 let client = start(&mut command)?;
                 let terms = client.handshake(ProtocolVersion::LATEST_LEGACY).await;
                 let settled = terms.map(|terms| client.settled(terms));
@@ -165,6 +165,10 @@ impl Client {
             (Err(error @ ClientError::Timeout(_)), Link::Pipe(pipe)) => Err(pipe.explained(error)),
             (settled, _) => settled.map(|()| client),
         }
+    }
+
+    fn was_read(&self) -> bool {
+        matches!(&self.0.link, Link::Pipe(pipe) if pipe.was_read())
     }
 
     /// Connects over any pair of byte streams, with one message per line: a socket, the ends of a pipe, a tunnel.

@@ -207,6 +207,15 @@ impl Pipe {
         }
     }
 
+    /// Whether a process that has ended had read what it was sent.
+    pub(super) fn was_read(&self) -> bool {
+        match &*self.peer.slot() {
+            // The writer ends before the client does only when it cannot write.
+            Some(Peer::Child(process)) => !self.writer.is_finished() && process.has_read_all(),
+            _ => false,
+        }
+    }
+
     /// An error with what is known about the process, where there is one.
     pub(super) fn explained(&self, error: ClientError) -> ClientError {
         match &mut *self.peer.slot() {

@@ -5,7 +5,7 @@ mod asking;
 mod progress;
 mod reports;
 mod tasks;
-pub(crate) mod trace;
+mod trace;
 mod urls;
 mod waits;
 

@@ -140,7 +140,7 @@ impl fmt::Display for RequestError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound { message, .. } => formatter.write_str(message),
-            Self::Internal(cause) => cause.fmt(formatter),
+            Self::Internal(_) => formatter.write_str(&ErrorObject::internal().message),
             Self::Interrupt(interrupt) => formatter.write_str(interrupt.describe()),
         }
     }

@@ -1,4 +1,11 @@
 //! Layers that many servers want, for [`ServerBuilder::layer`](crate::ServerBuilder::layer).
+//!
+//! Two things are none, since they are about requests that no layer may see: metrics and audits are told of every
+//! request that has ended, also of refused ones ([`ServerBuilder::observe`](crate::ServerBuilder::observe)); and
+//! guards by scope refuse with HTTP 403 what a caller may not do, and leave it out of the caller's lists
+//! ([`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes)).
+
+mod rate;
 
 use std::pin::pin;
 use std::time::Duration;
@@ -10,8 +17,12 @@ use tracing::{Instrument as _, Span};
 
 use crate::context::Waits;
 use crate::json::quoted;
-use crate::service::{Call, Next, from_fn, named_by};
+use crate::jsonrpc::ErrorObject;
+use crate::server::OperationError;
+use crate::service::{Call, Next, Outcome, from_fn, named_by};
 use crate::tool::{ToolError, take_habits};
+
+pub use rate::rate_limit;
 
 /// The least time between two looks at a call whose client is being asked.
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -149,8 +160,17 @@ pub fn time_limit(limit: Duration) -> impl Layer<Next, Service = Next> + Send + 
         }
         let message =
             format!("the call took longer than {limit:?}, the server's time limit, and was ended");
-        about.fail(ToolError::new("TIME_LIMIT", message))
+        over(&about, ToolError::new("TIME_LIMIT", message))
     })
+}
+
+/// The end of a call that did nothing wrong: where it is a protocol error, it is not that of its params.
+fn over(call: &Call, error: ToolError) -> Outcome {
+    let mut outcome = call.fail(error);
+    if let Err(error) = &mut outcome.0 {
+        error.code = ErrorObject::INTERNAL;
+    }
+    outcome
 }
 
 /// A layer that makes a `tracing` span at info level for each request, by OpenTelemetry's conventions for MCP, and says
@@ -177,22 +197,18 @@ pub fn spans() -> impl Layer<Next, Service = Next> + Send + Sync {
         let run = async move {
             let begun = Instant::now();
             let outcome = next.run(call).await;
-            let ended = match outcome.result() {
-                Err(error) => {
-                    span.record("error.type", error.code.to_string());
-                    span.record("rpc.response.status_code", error.code.to_string());
+            let ended = match OperationError::of(&outcome) {
+                Some(error) => {
+                    span.record("otel.status_code", "ERROR");
+                    span.record("error.type", error.to_string());
+                    if let OperationError::Code(code) = error {
+                        span.record("rpc.response.status_code", code.to_string());
+                    }
                     "failed"
                 }
-                Ok(_) if outcome.is_failure() => {
-                    span.record("error.type", "tool_error");
-                    "failed"
-                }
-                Ok(_) if outcome.asks() => "asks its client",
-                Ok(_) => "done",
+                None if outcome.asks() => "asks its client",
+                None => "done",
             };
-            if outcome.is_failure() {
-                span.record("otel.status_code", "ERROR");
-            }
             let seconds = begun.elapsed().as_secs_f64();
             tracing::info!(mcp.server.operation.duration = seconds, "{ended}");
             outcome

@@ -47,7 +47,7 @@ pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
 /// Parsed leniently: members that are malformed count as absent, and `name` and `version` are then empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
@@ -147,14 +147,7 @@ impl Implementation {
     /// Name and version, without the rest.
     #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            version: version.into(),
-            description: None,
-            website_url: None,
-            icons: Vec::new(),
-        }
+        Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 
     /// The same with a name for people.

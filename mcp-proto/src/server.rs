@@ -97,8 +97,9 @@ struct Inner {
     writers: Arc<Semaphore>,
     page_size: usize,
     list_cache: Option<CacheHint>,
-    observer: Option<operation::Observer>,
-    visible: Option<Visible>,
+    observers: Vec<operation::Observer>,
+    /// All must agree.
+    visible: Vec<Visible>,
 }
 
 type SubscribeCheck =

@@ -19,7 +19,7 @@ use mcp_proto::{BuildError, Server};
 use universe_core::Strictness;
 
 use crate::commands::CommandService;
-use crate::requests;
+use crate::{metrics, traces};
 
 pub use tools::ToolSet;
 
@@ -69,10 +69,9 @@ fn build(service: CommandService, set: ToolSet, origin: &str) -> Result<Server, 
     let is_lenient = service.strictness() == Strictness::Lenient;
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
-        .observe(|operation| {
-            requests::operation(&operation);
-            service_host::audit(&operation);
-        })
+        .observe(metrics::operation)
+        .observe(traces::operation)
+        .observe(service_host::audit)
         .instructions(instructions(origin));
     let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), origin);
     let server = completion::add(builder).build()?;

@@ -8,9 +8,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::Method;
+use mcp_proto::Operation;
 use mcp_proto::budget::Usage;
 use mcp_proto::session::MemorySessions;
-use mcp_proto::{Operation, OperationError};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -102,11 +102,11 @@ pub(crate) fn request(method: &Method, route: &'static str, status: u16, duratio
 }
 
 /// Counts an MCP request.
-pub(crate) fn operation(operation: &Operation<'_>) {
+pub(crate) fn operation(operation: &Operation) {
     let labels = McpLabels {
-        mcp_method_name: operation.method.to_owned(),
-        gen_ai_tool_name: operation.tool.unwrap_or_default().to_owned(),
-        error_type: operation.error.map(error_type).unwrap_or_default(),
+        mcp_method_name: operation.method.clone(),
+        gen_ai_tool_name: operation.tool.clone().unwrap_or_default(),
+        error_type: operation.error.map(|error| error.to_string()).unwrap_or_default(),
     };
     let histogram = METRICS.mcp.get_or_create(&labels);
     histogram.observe(operation.duration.as_secs_f64());
@@ -305,16 +305,6 @@ pub(crate) fn known_method(method: &Method) -> &'static str {
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "_OTHER",
-    }
-}
-
-/// The name of a failure in OpenTelemetry's conventions.
-pub(crate) fn error_type(error: OperationError) -> String {
-    match error {
-        OperationError::Code(code) => code.to_string(),
-        OperationError::Forbidden => "forbidden".to_owned(),
-        OperationError::Cancelled => "cancelled".to_owned(),
-        _ => "tool_error".to_owned(),
     }
 }
 

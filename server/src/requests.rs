@@ -9,7 +9,7 @@ use std::time::Instant;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_proto::http::Peer;
-use mcp_proto::{CallToolResult, Operation, ToolError};
+use mcp_proto::{CallToolResult, ToolError};
 
 use crate::{metrics, traces};
 
@@ -77,12 +77,6 @@ pub(crate) async fn call(
     let micros = micros(start);
     tracing::info!(target: "request", id, method = "tools/call", tool = &*tool, status, micros, bytes);
     result
-}
-
-/// Counts an MCP request, over HTTP or stdio.
-pub(crate) fn operation(operation: &Operation<'_>) {
-    metrics::operation(operation);
-    traces::operation(operation);
 }
 
 impl HttpRequestLine {

@@ -25,7 +25,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
 
-use crate::metrics::{error_type, known_method};
+use crate::metrics::known_method;
 
 /// The name of the program in traces, unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = env!("CARGO_PKG_NAME");
@@ -137,19 +137,19 @@ impl RequestSpan {
 }
 
 /// Records the span of an answered MCP request.
-pub(crate) fn operation(operation: &Operation<'_>) {
-    let method = operation.method.to_owned();
-    let name = match operation.tool {
+pub(crate) fn operation(operation: &Operation) {
+    let method = operation.method.clone();
+    let name = match &operation.tool {
         Some(tool) => format!("{method} {tool}"),
         None => method.clone(),
     };
     let mut attributes = vec![KeyValue::new("mcp.method.name", method)];
-    if let Some(tool) = operation.tool {
+    if let Some(tool) = &operation.tool {
         attributes.push(KeyValue::new("gen_ai.operation.name", "execute_tool"));
-        attributes.push(KeyValue::new("gen_ai.tool.name", tool.to_owned()));
+        attributes.push(KeyValue::new("gen_ai.tool.name", tool.clone()));
     }
     if let Some(error) = operation.error {
-        attributes.push(KeyValue::new("error.type", error_type(error)));
+        attributes.push(KeyValue::new("error.type", error.to_string()));
     }
     if let Some(OperationError::Code(code)) = operation.error {
         attributes.push(KeyValue::new("rpc.response.status_code", code.to_string()));
@@ -159,10 +159,10 @@ pub(crate) fn operation(operation: &Operation<'_>) {
         .with_kind(SpanKind::Server)
         .with_start_time(now.checked_sub(operation.duration).unwrap_or(now))
         .with_attributes(attributes);
-    let named = [("traceparent", operation.trace_parent), ("tracestate", operation.trace_state)];
+    let named = [("traceparent", &operation.trace_parent), ("tracestate", &operation.trace_state)];
     let carrier: HashMap<_, _> = named
         .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
         .collect();
     let parent = if carrier.is_empty() { Context::current() } else { caller(&carrier) };
     let mut span = global::tracer(SERVICE).build_with_context(span, &parent);

@@ -99,11 +99,8 @@ impl ServedSkills {
 impl ResourceSource for ServedSkills {
     fn list(&self, page: PageRequest) -> Page<Resource> {
         let skills = self.now();
-        let mut rest = skills.resources_after(page.after.as_deref()).peekable();
-        let items: Vec<_> = rest.by_ref().take(page.limit).collect();
-        let next = rest.peek().and_then(|_| items.last());
-        let next = next.map(|last| path::of_skill(&last.uri).to_owned());
-        page_of(items, next)
+        let rest = skills.resources_after(page.after.as_deref());
+        page.cut(rest, |one| path::of_skill(&one.uri))
     }
 
     fn has(&self, uri: &str) -> bool {
@@ -134,12 +131,10 @@ fn list(
     let server = server(context)?;
     let asked = server.page_request("skills/list", params, context)?;
     // No skill has an empty path.
-    let mut rest = skills.after(asked.after.as_deref().unwrap_or_default()).peekable();
-    let mut items: Vec<_> = rest.by_ref().take(asked.limit).collect();
-    let next = rest.peek().and_then(|_| items.last());
-    let next = next.map(|last| path::of_skill(&last.uri).to_owned());
-    items.retain(|skill| server.is_shown(Wanted::Resource(&skill.uri), context));
-    server.page_result("skills/list", "skills", page_of(items, next), context)
+    let rest = skills.after(asked.after.as_deref().unwrap_or_default());
+    let mut page = asked.cut(rest, |skill| path::of_skill(&skill.uri));
+    page.items.retain(|skill| server.is_shown(Wanted::Resource(&skill.uri), context));
+    server.page_result("skills/list", "skills", page, context)
 }
 
 /// `skills/get`.
@@ -167,25 +162,14 @@ fn read_directory(
     let children = skills.directory(uri).map_err(|problem| refused(&problem, uri))?;
     let list = format!("{READ_DIRECTORY} of {uri}");
     let asked = server.page_request(&list, params, context)?;
-    let is_after = |child: &Resource| asked.after.as_ref().is_none_or(|after| child.uri > *after);
     let is_shown = |child: &Resource| server.is_shown(Wanted::Resource(&child.uri), context);
-    let rest = children.into_iter().filter(|child| is_after(child) && is_shown(child));
-    let mut rest = rest.peekable();
-    let items: Vec<_> = rest.by_ref().take(asked.limit).collect();
-    let next = rest.peek().and_then(|_| items.last()).map(|last| last.uri.clone());
-    server.page_result(&list, "resources", page_of(items, next), context)
+    let page = asked.cut(children.into_iter().filter(is_shown), |child| &child.uri);
+    server.page_result(&list, "resources", page, context)
 }
 
 /// The server that runs the handler.
 fn server(context: &Context) -> Result<&Server, RequestError> {
     context.extension().ok_or_else(|| RequestError::internal("the context has no server"))
-}
-
-fn page_of<T>(items: Vec<T>, next: Option<String>) -> Page<T> {
-    match next {
-        Some(next) => Page::with_next(items, next),
-        None => Page::last(items),
-    }
 }
 
 fn uri(params: &Map<String, Value>) -> Result<&str, RequestError> {

@@ -1,6 +1,8 @@
 //! A server as a child process: in its own process group, which ends with it.
 
 use std::collections::VecDeque;
+#[cfg(unix)]
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -30,6 +32,9 @@ const LAST_OUTPUT: Duration = Duration::from_secs(1);
 pub(super) struct Process {
     child: Child,
     captured: Option<Captured>,
+    /// Its stdin, to see what is left there.
+    #[cfg(unix)]
+    input: Option<OwnedFd>,
 }
 
 #[derive(Debug)]
@@ -65,7 +70,22 @@ impl Process {
         };
         let is_shown = stderr == Stderr::Shown;
         let captured = child.stderr.take().map(|stderr| Captured::new(stderr, is_shown));
-        Ok((Self { child, captured }, stdin, stdout))
+        let process = Self {
+            child,
+            captured,
+            #[cfg(unix)]
+            input: stdin.as_fd().try_clone_to_owned().ok(),
+        };
+        Ok((process, stdin, stdout))
+    }
+
+    /// Whether nothing is left of what was written to its stdin, as far as the system says.
+    pub(super) fn has_read_all(&self) -> bool {
+        #[cfg(unix)]
+        let left = self.input.as_ref().and_then(|input| rustix::io::ioctl_fionread(input).ok());
+        #[cfg(not(unix))]
+        let left = None;
+        left.is_none_or(|left: u64| left == 0)
     }
 
     /// Whether it has ended and all of its stderr was read.
@@ -94,6 +114,8 @@ impl Process {
 
     /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
     pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<(), ClientError> {
+        #[cfg(unix)]
+        drop(self.input.take());
         let in_time = tokio::time::timeout(limit, self.child.wait()).await;
         if in_time.is_err() {
             self.signal(Signal::Terminate);

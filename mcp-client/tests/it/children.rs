@@ -52,6 +52,22 @@ async fn a_process_that_does_not_start_says_why() {
     assert!(stderr.ends_with("[31mlast") && stderr.len() < 2_001, "{stderr:?}");
 }
 
+/// One that reads what it does not know before it dies is started again, for the older era (`eras.rs`).
+#[tokio::test]
+async fn a_process_that_dies_without_reading_is_started_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, starts) in [("echo >> starts; exit 3", 1), ("read line; echo >> starts; exit 3", 2)]
+    {
+        let mut command = script(text);
+        command.current_dir(folder.path());
+        let error = Client::stdio(command, ClientConfig::default()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Process { .. }), "{error:?}");
+        let file = folder.path().join("starts");
+        assert_eq!(std::fs::read(&file).unwrap().len(), starts, "{text}");
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_process_that_is_silent_says_what_it_waits_for() {
     let asking = script("echo 'Ok to proceed? (y)' >&2; exec sleep 100");

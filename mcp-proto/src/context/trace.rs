@@ -22,14 +22,15 @@ impl Context {
     /// a request, `request` of the target `mcp_proto::server`, has it as a field.
     #[must_use]
     pub fn trace_parent(&self) -> Option<&str> {
-        parent(&self.meta)
+        traced(&self.meta, "traceparent", is_trace_parent)
     }
 
     /// The data that tracing systems on the path have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it
     /// is absent or malformed, or there is no [`Context::trace_parent`].
     #[must_use]
     pub fn trace_state(&self) -> Option<&str> {
-        state(&self.meta)
+        self.trace_parent()?;
+        traced(&self.meta, "tracestate", is_trace_state)
     }
 
     /// The data that the caller propagates along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
@@ -38,17 +39,6 @@ impl Context {
     pub fn baggage(&self) -> Option<&str> {
         traced(&self.meta, "baggage", is_baggage)
     }
-}
-
-/// [`Context::trace_parent`] of a request without a context, by its `_meta`.
-pub(crate) fn parent(meta: &Map<String, Value>) -> Option<&str> {
-    traced(meta, "traceparent", is_trace_parent)
-}
-
-/// [`Context::trace_state`] of a request without a context, by its `_meta`.
-pub(crate) fn state(meta: &Map<String, Value>) -> Option<&str> {
-    parent(meta)?;
-    traced(meta, "tracestate", is_trace_state)
 }
 
 fn traced<'m>(

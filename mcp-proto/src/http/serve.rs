@@ -110,7 +110,7 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    serve_by(Box::new(Plain), listener, service, config, shutdown).await
+    serve_with(listener, Plain, service, config, shutdown).await
 }
 
 /// [`serve`] on the streams that `handshake` returns for connections.
@@ -134,28 +134,9 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    serve_by(Box::new(handshake), listener, service, config, shutdown).await
-}
-
-async fn serve_by<S, B>(
-    handshake: Box<dyn Shake>,
-    listener: TcpListener,
-    service: S,
-    config: ServeConfig,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), Undecided>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
     config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);
-    let (config, handshake) = (Arc::new(config), Arc::from(handshake));
+    let (config, handshake): (_, Arc<dyn Shake>) = (Arc::new(config), Arc::new(handshake));
     let workers = Handle::current().metrics().num_workers();
     let table = Table::new(config.connections, config.proxies.clone(), workers);
     let (stopping, stopped) = oneshot::channel::<Infallible>();

@@ -36,6 +36,18 @@ pub enum Wanted<'w> {
     Completion(&'w Map<String, Value>),
 }
 
+impl Guarded {
+    /// Whether that is wanted.
+    pub(crate) fn is(&self, wanted: Wanted<'_>) -> bool {
+        match (self, wanted) {
+            (Self::Tool(name), Wanted::Tool(wanted, _))
+            | (Self::Prompt(name), Wanted::Prompt(wanted, _)) => name == wanted,
+            (Self::Resources(prefix), Wanted::Resource(uri)) => uri.starts_with(prefix),
+            _ => false,
+        }
+    }
+}
+
 /// All scopes that a caller needs for what it wants, if those that it has are not enough.
 type Judge = Arc<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
 

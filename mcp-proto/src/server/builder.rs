@@ -54,6 +54,7 @@ pub struct ServerBuilder<S, K = NewServer> {
 pub(super) type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send + Sync>;
 
 /// The properties of a server that is built.
+#[derive(Default)]
 pub struct NewServer {
     info: Implementation,
     instructions: Option<String>,
@@ -74,8 +75,8 @@ pub struct NewServer {
     page_size: usize,
     list_cache: Option<CacheHint>,
     max_listeners: usize,
-    observer: Option<Observer>,
-    visible: Option<Visible>,
+    observers: Vec<Observer>,
+    visible: Vec<Visible>,
 }
 
 impl<S, K> ServerBuilder<S, K> {
@@ -97,26 +98,9 @@ impl NewServer {
     pub(super) fn new(info: Implementation) -> Self {
         Self {
             info,
-            instructions: None,
-            source: None,
-            tools_list_changed: false,
-            resources_list_changed: false,
-            prompts_list_changed: false,
-            subscriptions: false,
-            logging: false,
-            on_subscribe: None,
-            matcher: None,
-            extensions: Settings::new(),
-            methods: ExtensionMethods::default(),
-            tasks: None,
-            task_store: None,
-            input: InputConfig::default(),
-            keys: None,
             page_size: DEFAULT_PAGE_SIZE,
-            list_cache: None,
             max_listeners: DEFAULT_MAX_LISTENERS,
-            observer: None,
-            visible: None,
+            ..Self::default()
         }
     }
 }
@@ -253,14 +237,20 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Reports each request to `observer` once when it has ended: answered, cancelled, or refused because its caller
-    /// lacks a scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. Requests
-    /// that a transport refuses before they are handled, for example for a wrong header, are not reported.
+    /// lacks a scope ([`OperationError`](crate::OperationError)). For metrics and audits, which may be several
+    /// observers. It must not block. Unlike a [layer](Self::layer) it is told of what never reaches one, and it can
+    /// change nothing. Requests that a transport refuses before they are handled, for example for a wrong header, are
+    /// not reported.
+    ///
+    /// By OpenTelemetry's conventions for MCP, `duration` goes into the histogram `mcp.server.operation.duration`, with
+    /// the attributes `mcp.method.name` (`method`), `gen_ai.tool.name` (`tool`), `gen_ai.prompt.name` (`prompt`) and
+    /// `error.type` (the text of `error`).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
     ///
     /// use mcp_proto::jsonrpc::Request;
-    /// use mcp_proto::{Context, OperationError, Server, Tool, ToolError};
+    /// use mcp_proto::{Context, Server, Tool, ToolError};
     /// use serde_json::json;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -272,25 +262,20 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     ///         Err::<(), _>(ToolError::new("NO_PAPER", "fill in some paper"))
     ///     })
     ///     .observe(move |over| {
-    ///         let outcome = match over.error {
-    ///             None => format!("{} bytes", over.result_bytes),
-    ///             Some(OperationError::Tool) => "failed".to_owned(),
-    ///             Some(other) => format!("{other:?}"),
-    ///         };
-    ///         // `over.duration` goes into a histogram.
-    ///         let caller = over.principal.unwrap_or("somebody");
-    ///         let what = over.tool.unwrap_or(over.method);
+    ///         let outcome = over.error.map_or("done".to_owned(), |error| error.to_string());
+    ///         let caller = over.principal.as_deref().unwrap_or("somebody");
+    ///         let what = over.tool.as_ref().unwrap_or(&over.method);
     ///         audit.lock().unwrap().push(format!("{caller}: {what}: {outcome}"));
     ///     })
     ///     .build()?;
     /// let call = Request::new(1, "tools/call", json!({ "name": "print" }));
     /// server.handle(call, Context::test().with_principal("ada")).await;
-    /// assert_eq!(*lines.lock().unwrap(), ["ada: print: failed"]);
+    /// assert_eq!(*lines.lock().unwrap(), ["ada: print: tool_error"]);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn observe(mut self, observer: impl Fn(Operation<'_>) + Send + Sync + 'static) -> Self {
-        self.kind.observer = Some(Box::new(observer));
+    pub fn observe(mut self, observer: impl Fn(&Operation) + Send + Sync + 'static) -> Self {
+        self.kind.observers.push(Box::new(observer));
         self
     }
 }

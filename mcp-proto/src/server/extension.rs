@@ -59,6 +59,10 @@ pub(super) struct ExtensionMethods {
     notifications: HashMap<String, Notified>,
 }
 
+fn once<T>(other: Option<T>) -> Result<(), String> {
+    other.map_or(Ok(()), |_| Err("another handler has the same method".to_owned()))
+}
+
 impl ExtensionMethods {
     pub(super) fn add<S, P, O, F, R>(
         &mut self,
@@ -90,10 +94,7 @@ impl ExtensionMethods {
                 Ok(serde_json::to_value(handler(state, params, context).await?)?)
             }
         }));
-        match self.requests.insert(method, requested) {
-            None => Ok(()),
-            Some(_) => Err("another handler has the same method".to_owned()),
-        }
+        once(self.requests.insert(method, requested))
     }
 
     pub(super) fn add_notification<S, P, F>(
@@ -119,10 +120,7 @@ impl ExtensionMethods {
                 }
             }
         });
-        match self.notifications.insert(method, notified) {
-            None => Ok(()),
-            Some(_) => Err("another handler has the same method".to_owned()),
-        }
+        once(self.notifications.insert(method, notified))
     }
 
     pub(super) fn has(&self, method: &str) -> bool {

@@ -13,9 +13,11 @@ use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::prompt::Prompt;
 use crate::resource::{PageRequest, ResourceSource};
 use crate::scopes::Wanted;
 use crate::seal::{cursor, open_cursor};
+use crate::tool::Tool;
 use crate::version::Era;
 
 /// The start of a page, which a cursor holds.
@@ -31,12 +33,6 @@ pub(super) enum Start {
     More(Option<String>),
 }
 
-/// Some items of a list, and where the next page begins.
-struct Cut<'l, T> {
-    items: Vec<&'l T>,
-    next: Option<Start>,
-}
-
 impl Server {
     pub(super) fn list_tools(
         &self,
@@ -45,14 +41,11 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let version = context.protocol_version;
-        let tools = offered.tools.list();
-        let tools =
-            tools.filter(|tool| self.shows(offered, Wanted::Tool(&tool.name, None), context));
-        let tools = tools.map(|tool| tool.listed(version));
+        let shown = |one: &&Tool| self.shows(offered, Wanted::Tool(&one.name, None), context);
+        let tools = offered.tools.list().filter(shown).map(|tool| tool.listed(version));
         let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
-        let hint = self.list_hint(offered, Method::ListTools);
-        self.list(Method::ListTools, tools, |tool| &tool.name, hint, params, context)
+        self.list(offered, Method::ListTools, tools, |tool| &tool.name, params, context)
     }
 
     pub(super) fn list_prompts(
@@ -61,17 +54,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let prompts = offered.prompts.list();
-        let prompts = prompts
-            .filter(|prompt| self.shows(offered, Wanted::Prompt(&prompt.name, None), context));
-        self.list(
-            Method::ListPrompts,
-            prompts,
-            |prompt| &prompt.name,
-            self.list_hint(offered, Method::ListPrompts),
-            params,
-            context,
-        )
+        let shown = |one: &&Prompt| self.shows(offered, Wanted::Prompt(&one.name, None), context);
+        let prompts = offered.prompts.list().filter(shown);
+        self.list(offered, Method::ListPrompts, prompts, |one| &one.name, params, context)
     }
 
     pub(super) fn list_templates(
@@ -80,14 +65,15 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let templates = offered.resources.templates();
-        let templates = templates
+        let templates = offered
+            .resources
+            .templates()
             .filter(|one| self.shows(offered, Wanted::Resource(&one.uri_template), context));
         self.list(
+            offered,
             Method::ListTemplates,
             templates,
             |one| &one.uri_template,
-            self.list_hint(offered, Method::ListTemplates),
             params,
             context,
         )
@@ -100,32 +86,26 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let resources = offered.resources.list();
-        let resources =
-            resources.filter(|one| self.shows(offered, Wanted::Resource(&one.uri), context));
-        self.list(
-            Method::ListResources,
-            resources,
-            |one| &one.uri,
-            self.list_hint(offered, Method::ListResources),
-            params,
-            context,
-        )
+        let shown = |one: &&Resource| self.shows(offered, Wanted::Resource(&one.uri), context);
+        let resources = offered.resources.list().filter(shown);
+        self.list(offered, Method::ListResources, resources, |one| &one.uri, params, context)
     }
 
     /// A list of known items, in their order.
-    pub(super) fn list<'l, T: Serialize + 'l>(
+    fn list<'l, T: Serialize + 'l>(
         &self,
+        offered: &Offered,
         method: Method,
         items: impl Iterator<Item = &'l T>,
         key: fn(&T) -> &str,
-        hint: CacheHint,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let start = self.start(method.name(), params, context)?;
-        let cut = cut(items, key, &start, self.0.page_size).ok_or_else(|| moved(method))?;
-        self.list_payload(method, &cut.items, cut.next.as_ref(), hint, context)
+        let cut = cut(items, key, &start, self.0.page_size);
+        let (items, next) = cut.ok_or_else(|| moved(method))?;
+        let hint = self.list_hint(offered, method);
+        self.list_payload(method, &items, next.as_ref(), hint, context)
     }
 
     /// `resources/list`: those registered one by one, then those of a source, then those that a handler
@@ -144,9 +124,9 @@ impl Server {
         if let Start::Beginning | Start::Between { .. } = start {
             let shown = offered.resources.list().filter(|one| shows(one));
             let cut = cut(shown, |one| &one.uri, &start, size);
-            let cut = cut.ok_or_else(|| moved(method))?;
-            page.extend(cut.items.into_iter().map(Cow::Borrowed));
-            start = cut.next.unwrap_or(Start::Source(None));
+            let (items, next) = cut.ok_or_else(|| moved(method))?;
+            page.extend(items.into_iter().map(Cow::Borrowed));
+            start = next.unwrap_or(Start::Source(None));
         }
         if let Start::Source(after) = start {
             let room = size.saturating_sub(page.len());
@@ -257,13 +237,14 @@ async fn list_more(
     }
 }
 
-/// The page of `size` items that begins there; `None` when the list has changed so much that the position is unknown.
+/// The page of `size` items that begins there, and where the next one does; `None` when the list has changed so much
+/// that the position is unknown.
 fn cut<'l, T: 'l>(
     items: impl Iterator<Item = &'l T>,
     key: fn(&T) -> &str,
     start: &Start,
     size: usize,
-) -> Option<Cut<'l, T>> {
+) -> Option<(Vec<&'l T>, Option<Start>)> {
     let items: Vec<_> = items.collect();
     let place = |wanted: &str| items.iter().position(|item| key(item) == wanted);
     let skipped = match start {
@@ -275,13 +256,11 @@ fn cut<'l, T: 'l>(
     let rest = known_range::items(&items, skipped..);
     let (page, more) = rest.split_at(size.min(rest.len()));
     let next = page.last().zip(more.first());
-    Some(Cut {
-        next: next.map(|(last, first)| Start::Between {
-            after: key(last).to_owned(),
-            at: key(first).to_owned(),
-        }),
-        items: page.to_vec(),
-    })
+    let next = next.map(|(last, first)| Start::Between {
+        after: key(last).to_owned(),
+        at: key(first).to_owned(),
+    });
+    Some((page.to_vec(), next))
 }
 
 /// At most this many items of the source, and the start of the next page.

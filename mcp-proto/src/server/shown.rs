@@ -100,13 +100,12 @@ impl Server {
 
     /// The same, checking only [`ServerBuilder::visible_to`](crate::ServerBuilder::visible_to).
     pub(crate) fn is_visible(&self, wanted: Wanted<'_>, context: &Context) -> bool {
-        let visible = self.0.visible.as_ref();
-        visible.is_none_or(|visible| visible(wanted, context))
+        self.0.visible.iter().all(|visible| visible(wanted, context))
     }
 
     /// Whether some items may be visible only to some callers.
     pub(crate) fn hides(&self) -> bool {
-        self.0.visible.is_some()
+        !self.0.visible.is_empty()
     }
 
     /// The complete results of lists that are one page and the same for every caller: those that were requested are

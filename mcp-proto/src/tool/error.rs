@@ -15,6 +15,8 @@ use crate::schema::Finding;
 
 /// The code of a failure whose details go only to the log.
 const INTERNAL: &str = "INTERNAL_ERROR";
+/// What its caller reads instead.
+const UNSAID: &str = "the tool failed; the server's log has the details";
 /// The code of a [`RequestError::NotFound`].
 const NOT_FOUND: &str = "NOT_FOUND";
 
@@ -27,7 +29,9 @@ const NOT_FOUND: &str = "NOT_FOUND";
 /// An error that the model can act on has a code and a sentence instead: [`ToolError::new`]. A type of your own that is
 /// an [`Error`] cannot have a `From` as well: give it a method.
 ///
-/// It is not an [`Error`] itself. Its text becomes one, and an error type of your own may have a `From` for it.
+/// It is not an [`Error`] itself. Its text becomes one, and an error type of your own may have a `From` for it. The text
+/// is what any caller may read, also over REST: that of an internal failure does not have the cause, which the variant
+/// has.
 ///
 /// ```
 /// use std::error::Error;
@@ -45,8 +49,11 @@ const NOT_FOUND: &str = "NOT_FOUND";
 /// fn elsewhere(text: &str) -> Result<u32, Box<dyn Error>> {
 ///     Ok(tool(text).map_err(|error| error.to_string())?)
 /// }
-/// # assert_eq!(elsewhere("7").unwrap(), 7);
-/// assert_eq!(elsewhere("x").unwrap_err().to_string(), "INTERNAL_ERROR: invalid digit found in string");
+/// assert_eq!(elsewhere("7").unwrap(), 7);
+/// let shown = elsewhere("x").unwrap_err().to_string();
+/// assert_eq!(shown, "INTERNAL_ERROR: the tool failed; the server's log has the details");
+/// let Err(ToolError::Internal(cause)) = tool("x") else { panic!() };
+/// assert_eq!(cause.to_string(), "invalid digit found in string");
 /// ```
 ///
 /// It becomes a [`RequestError`] and is made from one, so that tools, resources and prompts can share functions.
@@ -118,10 +125,7 @@ impl ToolError {
     pub(crate) fn into_result(self) -> Result<CallToolResult, Interrupt> {
         let (code, message, data) = match self {
             Self::Failed { code, message, data } => (code, message, data),
-            Self::Internal(_) => {
-                let message = "the tool failed; the server's log has the details";
-                (INTERNAL.to_owned(), message.to_owned(), None)
-            }
+            Self::Internal(_) => (INTERNAL.to_owned(), UNSAID.to_owned(), None),
             Self::Interrupt(interrupt) => return Err(interrupt),
         };
         // The one body of every failure: `{"error":{"code","message","data"?}}`.
@@ -143,7 +147,7 @@ impl fmt::Display for ToolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed { code, message, .. } => write!(formatter, "{code}: {message}"),
-            Self::Internal(cause) => write!(formatter, "{INTERNAL}: {cause}"),
+            Self::Internal(_) => write!(formatter, "{INTERNAL}: {UNSAID}"),
             Self::Interrupt(interrupt) => formatter.write_str(interrupt.describe()),
         }
     }
@@ -182,16 +186,16 @@ impl From<RequestError> for ToolError {
 }
 
 impl From<ToolError> for RequestError {
-    /// A failure of code `NOT_FOUND` is what does not exist. Any other becomes −32603 with its sentence, and with its
-    /// code among the members of `data`.
+    /// A failure of code `NOT_FOUND` is what does not exist. Any other that has a code tells its caller what would be
+    /// right: it becomes −32602 with its sentence, and with its code among the members of `data`. Only an internal
+    /// failure becomes −32603.
     fn from(error: ToolError) -> Self {
         match error {
             ToolError::Failed { code, message, data } => {
                 let error = if code == NOT_FOUND {
                     Self::not_found(message)
                 } else {
-                    let error = ErrorObject::new(ErrorObject::INTERNAL, message);
-                    Self::from(error).with_data("code", code)
+                    Self::invalid_params(message).with_data("code", code)
                 };
                 match data {
                     Some(Value::Object(data)) => data

@@ -250,8 +250,7 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
         .raw_tool(own, answer)
         .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["other"]))
         .observe(move |it| {
-            let seen =
-                (it.tool.map(str::to_owned), it.writes, it.principal.map(str::to_owned), it.error);
+            let seen = (it.tool.clone(), it.writes, it.principal.clone(), it.error);
             heard.lock().unwrap().push(seen);
         })
         .build()

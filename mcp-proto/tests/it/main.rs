@@ -81,6 +81,7 @@ mod process;
 mod progress;
 mod prompts;
 mod property;
+mod rate_limit;
 mod required;
 mod resources;
 mod results;

@@ -31,11 +31,13 @@ fn observed<S: Clone + Send + Sync + 'static>(
     let kept = Arc::clone(&reports);
     let server = builder.observe(move |it| {
         assert!(it.duration < Duration::from_secs(60));
-        let names = [it.tool, it.prompt, it.resource, it.uri];
-        let names = names.map(|name| name.unwrap_or("-")).join(" ");
+        let names = [&it.tool, &it.prompt, &it.resource, &it.uri, &it.principal];
+        let names = names.map(|name| name.as_deref().unwrap_or("-")).join(" ");
+        let is_legacy = it.protocol_version.is_some_and(|version| version.era() == Era::Legacy);
+        assert!(is_legacy || it.session.is_none(), "{it:?}");
         kept.lock().unwrap().push(Report {
-            text: format!("{} {names} {}", it.method, it.principal.unwrap_or("-")),
-            client: it.client.map(|client| client.name.clone()),
+            text: format!("{} {names}", it.method),
+            client: it.client.as_ref().map(|client| client.name.clone()),
             era: it.protocol_version.map(|version| version.era()),
             error: it.error,
             bytes: it.result_bytes,
@@ -142,11 +144,14 @@ async fn a_call_that_is_cancelled_is_reported_once_as_that() {
 
 #[tokio::test]
 async fn an_observer_that_panics_harms_nobody() {
-    let server = offering().observe(|_| panic!("an observer")).build().unwrap();
+    let (server, reports) = observed(offering().observe(|_| panic!("an observer")));
     let (clients, served) = every_client(&server).await;
     for (name, client) in &clients {
         let answer = client.request("tools/call", call("good")).await.unwrap();
         assert_eq!(answer["content"][0]["text"], Value::from("done"), "{name}");
+        // Nor does the next observer miss anything.
+        let last = reports.lock().unwrap().pop().unwrap();
+        assert_eq!((&*last.text, last.error), ("tools/call good - - - -", None), "{name}");
     }
     drop(clients);
     served.ended().await;

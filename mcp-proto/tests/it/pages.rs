@@ -230,17 +230,8 @@ impl Names {
 
     fn page(&self, asked: &PageRequest) -> Page<Resource> {
         let names = self.0.lock().unwrap();
-        let rest: Vec<_> = names
-            .iter()
-            .filter(|name| asked.after.as_ref().is_none_or(|after| *name > after))
-            .collect();
-        let page: Vec<_> = rest.iter().take(asked.limit).collect();
-        let items =
-            page.iter().map(|name| Resource::new(format!("x:{name}"), name.as_str())).collect();
-        match page.last() {
-            Some(last) if rest.len() > page.len() => Page::with_next(items, last.as_str()),
-            _ => Page::last(items),
-        }
+        let page = asked.cut(&*names, |name| name);
+        page.map(|name| Resource::new(format!("x:{name}"), name))
     }
 }
 

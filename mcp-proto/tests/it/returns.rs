@@ -243,13 +243,26 @@ async fn errors_of_tools_and_requests_become_each_other() {
         let Err(ClientError::Rpc(error)) = client.read_resource("shop://sold").await else {
             panic!("{name}: it is sold out");
         };
-        assert_eq!((error.code, &*error.message), (-32603, "no bolts are left"), "{name}");
+        assert_eq!((error.code, &*error.message), (-32602, "no bolts are left"), "{name}");
         let data = error.data.unwrap();
         assert_eq!((&data["code"], &data["until"]), (&json!("SOLD_OUT"), &json!("May")));
     }
     served.ended().await;
     let there = RequestError::not_found("gone").with_data("a", 1);
     assert_eq!(RequestError::from(ToolError::from(there.clone())), there);
+}
+
+/// The text of an error is for any caller: a REST service that shows it tells no secret.
+#[test]
+fn the_text_of_an_internal_error_is_without_its_cause() {
+    let tool = ToolError::internal("secret");
+    let request = RequestError::from(tool.clone());
+    for text in [tool.to_string(), request.to_string()] {
+        assert!(text.contains("the server's log has the details"), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+    let ToolError::Internal(cause) = tool else { panic!("{tool}") };
+    assert_eq!(cause.to_string(), "secret");
 }
 
 /// What the compiler says of a program that uses the library as this test does.

@@ -2,7 +2,7 @@
 //! in both eras.
 
 use http::Method;
-use mcp_proto::scopes::Wanted;
+use mcp_proto::scopes::{Guarded, Wanted};
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
     CallToolResult, Completion, CompletionRequest, Context, GetPromptResult, Principal, Prompt,
@@ -55,12 +55,12 @@ fn server() -> Server {
         .complete_template("secret://notes/{name}", "name", complete)
         .subscriptions()
         .visible_to(|wanted, context| {
-            let is_secret = match wanted {
-                Wanted::Tool(name, _) | Wanted::Prompt(name, _) => name == "secret",
-                Wanted::Resource(uri) => uri.starts_with("secret:"),
-                _ => false,
-            };
+            let is_secret = matches!(wanted, Wanted::Prompt("secret", _));
             !is_secret || context.principal() == Some("ada")
+        })
+        .visible_on(Guarded::Tool("secret".into()), |context| context.principal() == Some("ada"))
+        .visible_on(Guarded::Resources("secret:".into()), |context| {
+            context.principal() == Some("ada")
         })
         .build()
         .unwrap()

@@ -34,4 +34,4 @@ impl RequestSpan {
     }
 }
 
-pub(crate) const fn operation(_: &Operation<'_>) {}
+pub(crate) const fn operation(_: &Operation) {}

@@ -8,14 +8,12 @@ use crate::endpoint::{READ, WRITE};
 /// log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or refused
 /// for its caller's scopes.
 pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
-    builder
-        .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))
-        .observe(|operation| audit(&operation))
+    builder.scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE])).observe(audit)
 }
 
 /// Writes the line of [`guard`] about a request, if it is a call of a tool that may write: for servers that observe
 /// their requests themselves.
-pub fn audit(operation: &Operation<'_>) {
+pub fn audit(operation: &Operation) {
     if !operation.writes {
         return;
     }
@@ -23,13 +21,12 @@ pub fn audit(operation: &Operation<'_>) {
         None if operation.asks => "asked the client".to_owned(),
         None => "done".to_owned(),
         Some(OperationError::Code(code)) => format!("error {code}"),
-        Some(OperationError::Forbidden) => "forbidden".to_owned(),
-        Some(OperationError::Cancelled) => "cancelled".to_owned(),
-        Some(_) => "failed".to_owned(),
+        Some(OperationError::Tool) => "failed".to_owned(),
+        Some(other) => other.to_string(),
     };
     tracing::info!(
         target: "audit",
-        caller = operation.principal.unwrap_or("(not asked)"),
+        caller = operation.principal.as_deref().unwrap_or("(not asked)"),
         tool = operation.tool,
         outcome,
         milliseconds = u64::try_from(operation.duration.as_millis()).unwrap_or(u64::MAX),

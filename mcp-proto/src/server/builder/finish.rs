@@ -65,7 +65,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             writers: Arc::new(Semaphore::new(processors())),
             page_size: new.page_size,
             list_cache: new.list_cache,
-            observer: new.observer,
+            observers: new.observers,
             visible: new.visible,
         };
         let unfit = |error: ErrorObject| BuildError::Server(error.message);

@@ -67,7 +67,29 @@ impl<S> ServerBuilder<S> {
         mut self,
         judge: impl Fn(Wanted<'_>, &Context) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.kind.visible = Some(Box::new(judge));
+        self.kind.visible.push(Box::new(judge));
         self
+    }
+
+    /// The same for one tool, prompt or prefix of URIs: `judge` denies it to some callers. Of several judges, all must
+    /// agree.
+    ///
+    /// ```
+    /// use mcp_proto::scopes::Guarded;
+    /// use mcp_proto::{Server, Tool};
+    ///
+    /// let server = Server::builder("game", "1.0.0", ())
+    ///     .tool(Tool::new("reset", "Starts again."), async || "done")
+    ///     .visible_on(Guarded::Tool("reset".into()), |context| context.principal() == Some("admin"))
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    pub fn visible_on(
+        self,
+        item: Guarded,
+        judge: impl Fn(&Context) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.visible_to(move |wanted, context| !item.is(wanted) || judge(context))
     }
 }

@@ -139,14 +139,7 @@ async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resour
         ChatQuestion { limit: Some(MAX_CHATS), stored: Some(true), ..ChatQuestion::default() };
     let mut chats = in_time(state.service.chats(&asked)).await?.chats;
     chats.sort_by(|one, other| one.uri.cmp(&other.uri));
-    let mut behind =
-        chats.into_iter().filter(|chat| page.after.as_ref().is_none_or(|after| chat.uri > *after));
-    let items: Vec<Resource> = behind.by_ref().take(page.limit).map(resource).collect();
-    let last = items.last().map(|resource| resource.uri.clone());
-    Ok(match (last, behind.next()) {
-        (Some(last), Some(_)) => Page::with_next(items, last),
-        _ => Page::last(items),
-    })
+    Ok(page.cut(chats, |chat| &chat.uri).map(resource))
 }
 
 fn resource(chat: view::Chat) -> Resource {

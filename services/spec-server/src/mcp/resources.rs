@@ -58,7 +58,6 @@ async fn list(
     // A client that has the list is notified of all later changes to it.
     state.until_watched().await;
     let listed = state.read(move |state| {
-        let after = page.after.as_deref();
         let read = || {
             let project = state.project()?;
             let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
@@ -66,7 +65,7 @@ async fn list(
         };
         let read = read();
         // This must be the list that is returned: a list that is read again might differ.
-        if after.is_none() {
+        if page.after.is_none() {
             let uris =
                 |(_, specs, changes): &(_, Vec<String>, Vec<String>)| watch::uris(specs, changes);
             state.gives(read.as_ref().map(uris).unwrap_or_default());
@@ -74,17 +73,8 @@ async fn list(
         let (project, specs, changes) = read?;
         let keys = specs.into_iter().map(|id| (format!("{SPEC_KEY}{id}"), id));
         let keys = keys.chain(changes.into_iter().map(|id| (format!("{CHANGE_KEY}{id}"), id)));
-        let mut all = keys.filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
-        let mut last = None;
-        let mut items = Vec::new();
-        for (key, id) in all.by_ref().take(page.limit) {
-            items.push(resource(&project, &id, key.starts_with(SPEC_KEY)));
-            last = Some(key);
-        }
-        Ok(match (last, all.next()) {
-            (Some(last), Some(_)) => Page::with_next(items, last),
-            _ => Page::last(items),
-        })
+        let listed = page.cut(keys, |(key, _)| key);
+        Ok(listed.map(|(key, id)| resource(&project, &id, key.starts_with(SPEC_KEY))))
     });
     Ok(listed.await?)
 }

@@ -70,16 +70,9 @@ async fn list(
     _context: Context,
 ) -> Result<Page<Resource>, RequestError> {
     let now = now(&universe)?;
-    let after = page.after.as_deref().unwrap_or_default();
     let mut names: Vec<&str> = now.map.regions().iter().map(|it| &*it.name).collect();
     names.sort_unstable();
-    let mut names = names.into_iter().filter(|name| *name > after);
-    let items: Vec<Resource> = names.by_ref().take(page.limit).map(resource).collect();
-    let last = items.last().map(|resource| resource.name.clone());
-    Ok(match (last, names.next()) {
-        (Some(last), Some(_)) => Page::with_next(items, last),
-        _ => Page::last(items),
-    })
+    Ok(page.cut(names, |name| name).map(resource))
 }
 
 fn resource(region: &str) -> Resource {
