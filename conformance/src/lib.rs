@@ -120,7 +120,6 @@ mod target;
 mod template;
 mod transcript;
 mod update;
-mod wire;
 
 pub use calls::{Calls, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};

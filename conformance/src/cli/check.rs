@@ -7,7 +7,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, Check, Results, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, Progress, RuleText, known_rules, show_rules};
+use super::output::{OutputArgs, Progress, RuleArgs, RuleText};
 use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
@@ -28,12 +28,8 @@ pub(crate) struct CheckArgs {
     /// give this user what belongs to the first one.
     #[arg(long, value_name = "VARIABLE")]
     other_token_env: Option<String>,
-    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    only: Vec<String>,
-    /// Skip rules whose name begins with this text. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    skip: Vec<String>,
+    #[command(flatten)]
+    rules: RuleArgs,
     #[command(flatten)]
     ask: AskArgs,
     /// Wait this many seconds for a keep-alive comment on a stream without events.
@@ -44,12 +40,6 @@ pub(crate) struct CheckArgs {
     jobs: u8,
     #[command(flatten)]
     output: OutputArgs,
-    /// List all rules and exit.
-    #[arg(long)]
-    list: bool,
-    /// Explain one rule and exit.
-    #[arg(long, value_name = "RULE")]
-    explain: Option<String>,
 }
 
 impl CheckArgs {
@@ -64,10 +54,9 @@ impl CheckArgs {
                 fix: rule.fix,
             })
             .collect();
-        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
+        if self.rules.show(&texts, &mut out)? {
             return Ok(Verdict::Holds);
         }
-        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let subjects = self.subjects()?;
         let known = self.output.known()?;
         let named = self.ask.named()?;
@@ -75,8 +64,8 @@ impl CheckArgs {
         let mut progress = Progress::new();
         for (index, check) in subjects.into_iter().enumerate() {
             let mut check = check
-                .only(self.only.iter().cloned())
-                .skip(self.skip.iter().cloned())
+                .only(self.rules.only.iter().cloned())
+                .skip(self.rules.skip.iter().cloned())
                 .call(named.iter().cloned())
                 .keep_alive(Duration::from_secs(self.keep_alive))
                 .jobs(self.jobs.into())
