@@ -19,7 +19,7 @@ pub(crate) use bench::{Bench, Endpoint, MadeCall, handshake};
 pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use exchange::{NOT_JSON, QUIET, Watched, is_like_a_message};
-pub(crate) use http::{Raw, request};
+pub(crate) use http::{Raw, request, send};
 pub(crate) use incoming::{Incoming, NO_LIMIT, Stop};
 pub(crate) use log::{Line, Log, Logged, Talk};
 pub use revision::Revision;

@@ -17,6 +17,7 @@ use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
 use crate::client::headers::Mirror;
 use crate::client::introduce;
+use crate::login::LoggedIn;
 use crate::target::{Target, TargetError};
 
 /// Methods, by their ends, that a server answers at once.
@@ -52,6 +53,8 @@ pub(crate) struct Bench {
     pub(crate) asking: Option<Vec<String>>,
     /// The same server, asked by another caller.
     pub(crate) other: Option<Target>,
+    /// How it was logged in, if it was.
+    pub(crate) login: Option<Arc<LoggedIn>>,
     /// The task that watches a stream on which nothing should happen. It ends with this bench.
     pub(crate) quiet: Option<JoinSet<Watched>>,
     session: Option<String>,
@@ -126,6 +129,7 @@ impl Bench {
             calls: None,
             asking: None,
             other: None,
+            login: None,
             quiet: None,
             session: None,
             process: None,

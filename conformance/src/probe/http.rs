@@ -80,7 +80,7 @@ impl Raw {
 }
 
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
-pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
     hold(target, raw, patience, patience).await.0
 }
 
@@ -156,7 +156,12 @@ fn shown(raw: &Raw) -> String {
     let path = raw.path.as_deref().unwrap_or("(endpoint)");
     let mut text = format!("{} {path}\n", raw.method);
     for (name, value) in &raw.headers {
-        text.push_str(&format!("{name}: {value}\n"));
+        // What is a secret there stays one.
+        let shown = match value.split_once(' ') {
+            Some((scheme, _)) if name == "authorization" => format!("{scheme} ***"),
+            _ => value.clone(),
+        };
+        text.push_str(&format!("{name}: {shown}\n"));
     }
     text.push_str(&String::from_utf8_lossy(&raw.body));
     text
