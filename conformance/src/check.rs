@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 
 use crate::calls::{Calls, ToolCall};
+use crate::login::LoggedIn;
 use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
@@ -35,6 +36,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 pub struct Check {
     endpoint: Endpoint,
     other: Option<Target>,
+    login: Option<Arc<LoggedIn>>,
     selection: Selection,
     revisions: Vec<Revision>,
     tools: Vec<ToolCall>,
@@ -61,6 +63,7 @@ impl Check {
         Self {
             endpoint,
             other: None,
+            login: None,
             selection: Selection::default(),
             revisions: Revision::ALL.to_vec(),
             tools: Vec::new(),
@@ -75,6 +78,19 @@ impl Check {
     pub fn other(mut self, target: Target) -> Self {
         self.other = Some(target);
         self
+    }
+
+    /// With the token of a login, which is judged too.
+    ///
+    /// # Errors
+    /// The token cannot be sent.
+    pub fn login(mut self, login: LoggedIn) -> Result<Self, TargetError> {
+        if let Endpoint::Http(target) = self.endpoint {
+            let token = format!("Bearer {}", login.token);
+            self.endpoint = Endpoint::Http(target.header("authorization", &token)?);
+        }
+        self.login = Some(Arc::new(login));
+        Ok(self)
     }
 
     /// Only rules whose id has one of these prefixes; by default all.
@@ -185,6 +201,7 @@ impl Check {
         let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
         bench.spoken = spoken.to_vec();
         bench.other.clone_from(&self.other);
+        bench.login.clone_from(&self.login);
         bench.log = Some(Arc::default());
         bench.learn(&self.tools).await;
         if !silent {

@@ -6,6 +6,7 @@ mod convert;
 mod diff;
 mod fuzz;
 mod load;
+mod login;
 mod mock;
 mod output;
 mod record;

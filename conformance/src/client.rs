@@ -8,25 +8,20 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-use http::header::ACCEPT;
-use http::{HeaderName, HeaderValue, Method, Request};
+use http::{HeaderName, Method};
 use serde_json::{Map, Value, json};
 
 use self::answers::Answers;
 pub(crate) use self::envelope::compare;
-use self::headers::{Mirror, encoded, named};
+use self::headers::Mirror;
 use crate::error::Problem;
+use crate::probe::Raw;
 use crate::sse::EVENT_STREAM;
 use crate::template::Vars;
 use crate::transcript::{Era, Opening};
-use crate::wire::build;
 
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 
 /// One MCP client of a replay.
 #[derive(Debug)]
@@ -67,7 +62,7 @@ impl RpcClient {
     }
 
     /// The same client after its handshake.
-    pub(crate) fn in_session(mut self, session: Option<String>, version: &str) -> Self {
+    pub(crate) fn after_handshake(mut self, session: Option<String>, version: &str) -> Self {
         self.session = session;
         if !version.is_empty() {
             version.clone_into(&mut self.version);
@@ -84,40 +79,33 @@ impl RpcClient {
         &self,
         method: &str,
         params: Option<Value>,
-    ) -> Result<(Request<Bytes>, u64), Problem> {
+    ) -> Result<(Raw, u64), Problem> {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
         Ok((self.message(method, params, Some(id))?, id))
     }
 
-    pub(crate) fn notification(
-        &self,
-        method: &str,
-        params: Option<Value>,
-    ) -> Result<Request<Bytes>, Problem> {
+    pub(crate) fn notification(&self, method: &str, params: Option<Value>) -> Result<Raw, Problem> {
         self.message(method, params, None)
     }
 
     /// What opens the stream for notifications that answer no request.
-    pub(crate) fn listen(&self, filter: &Value) -> Result<Request<Bytes>, Problem> {
+    pub(crate) fn listen(&self, filter: &Value) -> Result<Raw, Problem> {
         match self.era {
             Era::Modern => {
                 Ok(self.request("subscriptions/listen", Some(json!({"notifications": filter})))?.0)
             }
-            Era::Legacy => self.get(None),
+            Era::Legacy => Ok(self.get()),
         }
     }
 
     /// The request that resumes a stream that broke off after this event; `None` in the modern era, which has no
     /// resumption.
-    pub(crate) fn resume(&self, last_event: &str) -> Option<Result<Request<Bytes>, Problem>> {
-        (self.era == Era::Legacy).then(|| self.get(Some(last_event)))
+    pub(crate) fn resume(&self, last_event: &str) -> Option<Raw> {
+        (self.era == Era::Legacy).then(|| self.get().with("last-event-id", last_event))
     }
 
-    fn get(&self, last_event: Option<&str>) -> Result<Request<Bytes>, Problem> {
-        let mut headers = self.session_headers();
-        headers.push((ACCEPT, EVENT_STREAM.to_owned()));
-        headers.extend(last_event.map(|id| (LAST_EVENT_ID, id.to_owned())));
-        build(Method::GET, &self.endpoint, None, headers, Bytes::new())
+    fn get(&self) -> Raw {
+        self.in_session(Raw::bare(Method::GET).with("accept", EVENT_STREAM))
     }
 
     /// The answer to a question of the server, as the transcript scripts it.
@@ -126,15 +114,10 @@ impl RpcClient {
     }
 
     /// The message that carries it.
-    pub(crate) fn reply(
-        &self,
-        question: &Value,
-        (member, value): (&'static str, Value),
-    ) -> Result<Request<Bytes>, Problem> {
+    pub(crate) fn reply(&self, question: &Value, (member, value): (&'static str, Value)) -> Raw {
         let id = question.get("id").cloned().unwrap_or_default();
-        let mut headers = vec![(ACCEPT, format!("application/json, {EVENT_STREAM}"))];
-        headers.append(&mut self.session_headers());
-        self.post(headers, &json!({"jsonrpc": "2.0", "id": id, member: value}))
+        let message = json!({"jsonrpc": "2.0", "id": id, member: value});
+        self.in_session(Raw::post(message.to_string()))
     }
 
     /// Whether it was opened with answers, or declares that it can be asked.
@@ -176,80 +159,61 @@ impl RpcClient {
         method: &str,
         params: Option<Value>,
         id: Option<u64>,
-    ) -> Result<Request<Bytes>, Problem> {
-        let mut headers = vec![(ACCEPT, format!("application/json, {EVENT_STREAM}"))];
-        let params = match self.era {
-            Era::Legacy => {
-                if method != "initialize" {
-                    headers.append(&mut self.session_headers());
-                }
-                params
-            }
-            Era::Modern => {
-                let mut params = params.unwrap_or_else(|| json!({}));
-                headers.push((PROTOCOL_VERSION, self.version.clone()));
-                headers.push((MCP_METHOD, method.to_owned()));
-                headers.extend(named(method, &params).map(|name| (MCP_NAME, encoded(name))));
-                headers.append(&mut self.mirrored(method, &params));
-                self.add_meta(&mut params)?;
-                Some(params)
-            }
-        };
+    ) -> Result<Raw, Problem> {
+        let mut params = params;
+        if self.era == Era::Modern {
+            let params = params.get_or_insert_with(|| json!({}));
+            introduce(params, &self.version, &self.capabilities, &self.info).ok_or_else(|| {
+                Problem::new("the parameters of a request and their `_meta` are objects")
+            })?;
+        }
         let mut message = Map::from_iter([
             ("jsonrpc".to_owned(), "2.0".into()),
             ("method".to_owned(), method.into()),
         ]);
         message.extend(id.map(|id| ("id".to_owned(), id.into())));
-        message.extend(params.map(|params| ("params".to_owned(), params)));
-        self.post(headers, &Value::Object(message))
-    }
-
-    fn post(
-        &self,
-        headers: Vec<(HeaderName, String)>,
-        message: &Value,
-    ) -> Result<Request<Bytes>, Problem> {
-        let json = Some(HeaderValue::from_static("application/json"));
-        build(Method::POST, &self.endpoint, json, headers, message.to_string().into())
-    }
-
-    fn mirrored(&self, method: &str, params: &Value) -> Vec<(HeaderName, String)> {
+        message.extend(params.clone().map(|params| ("params".to_owned(), params)));
+        let raw = Raw::post(Value::Object(message).to_string());
+        let shakes_hands = method == "initialize" && self.era == Era::Legacy;
+        let raw = if shakes_hands { raw } else { self.in_session(raw) };
+        let Some(params) = params.filter(|_| self.era == Era::Modern) else {
+            return Ok(raw.at(&self.endpoint));
+        };
         let mirrors = lock(&self.mirrors);
         let tool = params.get("name").and_then(Value::as_str).unwrap_or_default();
         let known = mirrors.as_ref().filter(|_| method == "tools/call");
-        let mirrors = known.and_then(|known| known.get(tool)).into_iter().flatten();
-        let arguments = params.get("arguments").unwrap_or(&Value::Null);
-        mirrors
-            .filter_map(|mirror| {
-                let name = HeaderName::try_from(mirror.header()).ok()?;
-                Some((name, mirror.value(arguments)?))
-            })
-            .collect()
+        let mirrors = known.and_then(|known| known.get(tool)).map_or(&[][..], Vec::as_slice);
+        Ok(raw.at(&self.endpoint).about(method, &params, mirrors))
     }
 
-    fn session_headers(&self) -> Vec<(HeaderName, String)> {
-        let session = self.session.clone().map(|session| (SESSION, session));
-        [(PROTOCOL_VERSION, self.version.clone())].into_iter().chain(session).collect()
-    }
-
-    /// Puts in what every modern request says of its sender; what the transcript says itself stays.
-    fn add_meta(&self, params: &mut Value) -> Result<(), Problem> {
-        let refuse = || Problem::new("the parameters of a request and their `_meta` are objects");
-        let params = params.as_object_mut().ok_or_else(refuse)?;
-        let meta = params
-            .entry("_meta")
-            .or_insert_with(|| json!({}))
-            .as_object_mut()
-            .ok_or_else(refuse)?;
-        for (name, value) in [
-            ("protocolVersion", Value::from(self.version.as_str())),
-            ("clientCapabilities", self.capabilities.clone()),
-            ("clientInfo", self.info.clone()),
-        ] {
-            meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
+    fn in_session(&self, raw: Raw) -> Raw {
+        let raw = raw.at(&self.endpoint).with(PROTOCOL_VERSION, &self.version);
+        match &self.session {
+            Some(session) => raw.with(SESSION.as_str(), session),
+            None => raw,
         }
-        Ok(())
     }
+}
+
+/// Puts in what every modern request says of its sender; what is there already stays. `None` if the params or their
+/// `_meta` are not objects.
+pub(crate) fn introduce(
+    params: &mut Value,
+    version: &str,
+    capabilities: &Value,
+    info: &Value,
+) -> Option<()> {
+    let meta = params.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
+    let meta = meta.as_object_mut()?;
+    let said = [
+        ("protocolVersion", version.into()),
+        ("clientCapabilities", capabilities.clone()),
+        ("clientInfo", info.clone()),
+    ];
+    for (name, value) in said {
+        meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
+    }
+    Some(())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

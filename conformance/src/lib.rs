@@ -103,6 +103,7 @@ mod error;
 mod fault;
 mod fuzz;
 mod load;
+mod login;
 mod mock;
 mod pattern;
 mod probe;
@@ -120,7 +121,6 @@ mod target;
 mod template;
 mod transcript;
 mod update;
-mod wire;
 
 pub use calls::{Calls, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
@@ -131,6 +131,7 @@ pub use load::{
     Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
     MAX_ROUNDS, Measured, RoundFigures, Usage,
 };
+pub use login::{LoggedIn, Login, LoginError};
 pub use mock::Mock;
 pub use pattern::{Mismatch, Pattern};
 pub use probe::{Exchange, Revision};

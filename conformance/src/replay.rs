@@ -4,6 +4,7 @@ pub(crate) mod base;
 mod exchange;
 mod run;
 mod step;
+mod stream;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -13,6 +13,7 @@ mod leaving;
 mod limits;
 mod listens;
 mod lists;
+mod login;
 mod messages;
 mod modern;
 mod names;
@@ -50,6 +51,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         resumption::RULES,
         http2::RULES,
         access::RULES,
+        login::RULES,
         modern::RULES,
         eras::RULES,
         names::RULES,

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, Check, Results, Subject, TargetError, Tool, rules};
+use mcp_conformance::{BoxError, Check, Login, Results, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, Progress, RuleText, known_rules, show_rules};
+use super::login::{LoginArgs, log_in};
+use super::output::{OutputArgs, Progress, RuleArgs, RuleText};
 use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
@@ -28,12 +29,10 @@ pub(crate) struct CheckArgs {
     /// give this user what belongs to the first one.
     #[arg(long, value_name = "VARIABLE")]
     other_token_env: Option<String>,
-    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    only: Vec<String>,
-    /// Skip rules whose name begins with this text. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    skip: Vec<String>,
+    #[command(flatten)]
+    login: LoginArgs,
+    #[command(flatten)]
+    rules: RuleArgs,
     #[command(flatten)]
     ask: AskArgs,
     /// Wait this many seconds for a keep-alive comment on a stream without events.
@@ -44,12 +43,6 @@ pub(crate) struct CheckArgs {
     jobs: u8,
     #[command(flatten)]
     output: OutputArgs,
-    /// List all rules and exit.
-    #[arg(long)]
-    list: bool,
-    /// Explain one rule and exit.
-    #[arg(long, value_name = "RULE")]
-    explain: Option<String>,
 }
 
 impl CheckArgs {
@@ -64,19 +57,30 @@ impl CheckArgs {
                 fix: rule.fix,
             })
             .collect();
-        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
+        if self.rules.show(&texts, &mut out)? {
             return Ok(Verdict::Holds);
         }
-        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let subjects = self.subjects()?;
         let known = self.output.known()?;
         let named = self.ask.named()?;
         let mut results = Results::new(Tool::Check);
         let mut progress = Progress::new();
-        for (index, check) in subjects.into_iter().enumerate() {
+        for (index, (check, login)) in subjects.into_iter().enumerate() {
+            let name = self.name.get(index).cloned();
+            let check = match login {
+                None => check,
+                Some(login) => match log_in(login).await {
+                    Ok(logged_in) => check.login(logged_in)?,
+                    Err(error) => {
+                        let subject = Subject::unreachable(check.target(), error.to_string());
+                        results.targets.push(subject.named(name));
+                        continue;
+                    }
+                },
+            };
             let mut check = check
-                .only(self.only.iter().cloned())
-                .skip(self.skip.iter().cloned())
+                .only(self.rules.only.iter().cloned())
+                .skip(self.rules.skip.iter().cloned())
                 .call(named.iter().cloned())
                 .keep_alive(Duration::from_secs(self.keep_alive))
                 .jobs(self.jobs.into())
@@ -94,14 +98,14 @@ impl CheckArgs {
                 }
                 Err(error) => return Err(error.into()),
             };
-            results.targets.push(subject.named(self.name.get(index).cloned()));
+            results.targets.push(subject.named(name));
         }
         drop(progress);
         self.output.finish(results, known.as_ref(), false, out)
     }
 
-    /// The servers, in the order in which names are given.
-    fn subjects(&self) -> Result<Vec<Check>, BoxError> {
+    /// The servers, in the order in which names are given, each with its login.
+    fn subjects(&self) -> Result<Vec<(Check, Option<Login>)>, BoxError> {
         let count = self.url.len() + self.command.len();
         if count == 0 {
             return Err("no server was given; use --url URL or --command COMMAND".into());
@@ -115,14 +119,15 @@ impl CheckArgs {
         }
         let urls = self.url.iter().map(|url| {
             let check = Check::url(self.headers.target(url)?);
-            Ok(match &self.other_token_env {
+            let check = match &self.other_token_env {
                 Some(variable) => check.other(self.headers.target_of_another(url, variable)?),
                 None => check,
-            })
+            };
+            Ok((check, self.login.at(url, self.ask.timeout())?))
         });
         let commands = self.command.iter().map(|command| {
             let (program, arguments) = words(command)?;
-            Ok(Check::command(program, arguments))
+            Ok((Check::command(program, arguments), None))
         });
         urls.chain(commands).collect()
     }

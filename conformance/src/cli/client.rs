@@ -8,7 +8,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, ClientCheck, Results, Subject, Tool, client_rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, RuleText, known_rules, show_rules};
+use super::output::{OutputArgs, RuleArgs, RuleText};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
@@ -17,23 +17,13 @@ pub(crate) struct ClientArgs {
     /// the JSON in the environment variable MCP_TOOL_ARGUMENTS, and exit.
     #[arg(last = true, required_unless_present_any = ["list", "explain"], value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    only: Vec<String>,
-    /// Skip rules whose name begins with this text. Repeatable.
-    #[arg(long, value_name = "RULE")]
-    skip: Vec<String>,
+    #[command(flatten)]
+    rules: RuleArgs,
     /// Stop the client after this many seconds in each of the 11 scenes.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]
     output: OutputArgs,
-    /// List all rules and exit.
-    #[arg(long)]
-    list: bool,
-    /// Explain one rule and exit.
-    #[arg(long, value_name = "RULE")]
-    explain: Option<String>,
 }
 
 impl ClientArgs {
@@ -51,16 +41,15 @@ impl ClientArgs {
                 }
             })
             .collect();
-        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
+        if self.rules.show(&texts, &mut out)? {
             return Ok(Verdict::Holds);
         }
-        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let known = self.output.known()?;
         let mut words = self.command.into_iter();
         let program = words.next().ok_or("the command is empty")?;
         let check = ClientCheck::command(program.clone(), words.collect())
-            .only(self.only)
-            .skip(self.skip)
+            .only(self.rules.only)
+            .skip(self.rules.skip)
             .timeout(Duration::from_secs(self.timeout));
         let shows = std::io::stderr().is_terminal();
         let report = check.run(|scene| {

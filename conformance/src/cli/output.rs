@@ -77,36 +77,47 @@ pub(super) struct RuleText {
     pub(super) fix: &'static str,
 }
 
-/// Lists the rules or explains one of them, if that is wanted; whether it was.
-pub(super) fn show_rules(
-    rules: &[RuleText],
+/// Which rules are checked, or shown.
+#[derive(Debug, Args)]
+pub(super) struct RuleArgs {
+    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    pub(super) only: Vec<String>,
+    /// Skip rules whose name begins with this text. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    pub(super) skip: Vec<String>,
+    /// List all rules and exit.
+    #[arg(long)]
     list: bool,
-    explain: Option<&str>,
-    out: &mut impl Write,
-) -> Result<bool, BoxError> {
-    if list {
-        for rule in rules {
-            writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
-        }
-    } else if let Some(id) = explain {
-        let rule = rules.iter().find(|rule| rule.id == id);
-        let rule = rule.ok_or_else(|| unknown_rule(rules, "there is no rule", id))?;
-        writeln!(out, "{} ({})\n{}.", rule.id, rule.level, rule.title)?;
-        writeln!(out, "Section: {}. {}.", rule.section, rule.applies)?;
-        writeln!(out, "To fix a violation: {}.", rule.fix)?;
-    }
-    Ok(list || explain.is_some())
+    /// Explain one rule and exit.
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
 }
 
-/// Checks that rules begin with each of these texts.
-pub(super) fn known_rules<'a>(
-    rules: &[RuleText],
-    mut prefixes: impl Iterator<Item = &'a String>,
-) -> Result<(), String> {
-    let is_unknown = |prefix: &&String| !rules.iter().any(|it| it.id.starts_with(prefix.as_str()));
-    match prefixes.find(is_unknown) {
-        Some(prefix) => Err(unknown_rule(rules, "no rule begins with", prefix)),
-        None => Ok(()),
+impl RuleArgs {
+    /// Lists the rules or explains one of them, if that is wanted; whether it was. Otherwise rules begin with each of
+    /// the texts that select some.
+    pub(super) fn show(&self, rules: &[RuleText], out: &mut impl Write) -> Result<bool, BoxError> {
+        if self.list {
+            for rule in rules {
+                writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
+            }
+        } else if let Some(id) = &self.explain {
+            let rule = rules.iter().find(|rule| rule.id == id);
+            let rule = rule.ok_or_else(|| unknown_rule(rules, "there is no rule", id))?;
+            writeln!(out, "{} ({})\n{}.", rule.id, rule.level, rule.title)?;
+            writeln!(out, "Section: {}. {}.", rule.section, rule.applies)?;
+            writeln!(out, "To fix a violation: {}.", rule.fix)?;
+        } else {
+            let known =
+                |prefix: &&String| rules.iter().any(|it| it.id.starts_with(prefix.as_str()));
+            let mut prefixes = self.only.iter().chain(&self.skip);
+            if let Some(prefix) = prefixes.find(|prefix| !known(prefix)) {
+                return Err(unknown_rule(rules, "no rule begins with", prefix).into());
+            }
+            return Ok(false);
+        }
+        Ok(true)
     }
 }
 

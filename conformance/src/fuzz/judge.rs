@@ -3,8 +3,8 @@
 use std::fmt;
 
 use http::Method;
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::error::Category;
 
@@ -19,7 +19,8 @@ const SHORT_ID: usize = 64;
 const SHORT_BODY: usize = 64 * 1024;
 
 /// What shows that a server does wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Oracle {
     /// It answers with a status of 500 or more.
     ServerError,
@@ -76,8 +77,7 @@ impl Reading {
         let is_truncated = matches!(&parsed, Err(error) if error.classify() == Category::Eof);
         let message = parsed.ok();
         let is_certain = body.len() <= SHORT_BODY
-            && message.as_ref().is_some_and(|it| is_plain(it, modern))
-            && serde_json::from_slice::<Once>(body).is_ok();
+            && message.as_ref().is_some_and(|it| is_plain(it, modern) && is_once(body, it));
         Self { message, is_certain, is_truncated }
     }
 
@@ -181,61 +181,26 @@ fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> 
     broken.filter(|_| exchange.status.is_some() && !is_event_stream(&exchange.headers))
 }
 
-/// JSON in which no object has a member twice: of two with one name, each reader takes another.
-struct Once;
-
-impl<'de> Deserialize<'de> for Once {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OnceVisitor)
+/// Whether no object has a member twice: of two with one name, each reader takes another, and this one took the last.
+fn is_once(body: &[u8], message: &Value) -> bool {
+    // Outside of texts, each member has a colon.
+    let (mut colons, mut is_text, mut is_escaped) = (0, false, false);
+    for byte in body {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b':' if !is_text => colons += 1,
+            _ => {}
+        }
     }
+    colons == members(message)
 }
 
-struct OnceVisitor;
-
-impl<'de> Visitor<'de> for OnceVisitor {
-    type Value = Once;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("JSON in which no member comes twice")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_unit<E>(self) -> Result<Once, E> {
-        Ok(Once)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Once, A::Error> {
-        while items.next_element::<Once>()?.is_some() {}
-        Ok(Once)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Once, A::Error> {
-        let mut names = std::collections::BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if !names.insert(name) {
-                return Err(serde::de::Error::custom("a member comes twice"));
-            }
-            members.next_value::<Once>()?;
-        }
-        Ok(Once)
+fn members(value: &Value) -> usize {
+    match value {
+        Value::Object(inner) => inner.values().map(|it| 1 + members(it)).sum(),
+        Value::Array(items) => items.iter().map(members).sum(),
+        _ => 0,
     }
 }

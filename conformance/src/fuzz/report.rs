@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::judge::Oracle;
 use crate::probe::{Exchange, Revision};
 
 /// A request that a server does not bear, made as small as it could be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct FuzzFinding {
     /// What shows that it is wrong.
     pub oracle: Oracle,
@@ -24,6 +25,7 @@ pub struct FuzzFinding {
     /// How that was broken.
     pub how: String,
     /// The exchange.
+    #[serde(serialize_with = "in_words")]
     pub exchange: Exchange,
     /// Lines for a shell that send it once more.
     pub reproduce: String,
@@ -32,7 +34,8 @@ pub struct FuzzFinding {
 }
 
 /// What came of all cases.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FuzzReport {
     /// The server.
     pub target: String,
@@ -55,9 +58,19 @@ pub struct FuzzReport {
     /// The first of those, in a line each.
     pub once: Vec<String>,
     /// How long it took, in seconds.
+    #[serde(serialize_with = "rounded")]
     pub seconds: f64,
     /// One of each kind.
     pub findings: Vec<FuzzFinding>,
+}
+
+fn in_words<S: Serializer>(exchange: &Exchange, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(exchange)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn rounded<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((seconds * 10.0).round() / 10.0)
 }
 
 impl FuzzReport {
@@ -68,36 +81,10 @@ impl FuzzReport {
     /// As data.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let findings = self.findings.iter().map(|finding| {
-            json!({
-                "oracle": finding.oracle.as_str(),
-                "seen": finding.seen,
-                "case": finding.case,
-                "revision": finding.revision.as_str(),
-                "request": finding.request,
-                "how": finding.how,
-                "exchange": finding.exchange.to_string(),
-                "reproduce": finding.reproduce,
-                "transcript": finding.transcript,
-            })
-        });
-        let revisions: Vec<_> = self.revisions.iter().map(|it| it.as_str()).collect();
-        json!({
-            "fuzz": 1,
-            "version": env!("CARGO_PKG_VERSION"),
-            "target": self.target,
-            "server": self.server,
-            "revisions": revisions,
-            "seed": self.seed,
-            "cases": self.cases,
-            "leftOut": self.left_out,
-            "silent": self.silent,
-            "repeats": self.repeats,
-            "unconfirmed": self.unconfirmed,
-            "once": self.once,
-            "seconds": (self.seconds * 10.0).round() / 10.0,
-            "findings": findings.collect::<Vec<_>>(),
-        })
+        let mut report = json!(self);
+        report["fuzz"] = 1.into();
+        report["version"] = env!("CARGO_PKG_VERSION").into();
+        report
     }
 
     /// For people.

@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::judge::{Oracle, Reading, Violation, judge};
 use super::template::Template;
-use crate::probe::{Bench, Exchange, Raw};
+use crate::probe::{Bench, CLOSED, Exchange, Raw, Stop};
 use crate::shorten::shorten;
 
 /// How long a stream that stays open is listened to.
 const LISTEN: Duration = Duration::from_millis(400);
-/// The most that one case may make a program write, in bytes.
-const MAX_RECEIVED: usize = 16 * 1024 * 1024;
 
 /// What is wrong, and the exchange that shows it.
 #[derive(Debug, Clone)]
@@ -126,45 +124,29 @@ async fn on_pipes(
             return Some(Breach::new((Oracle::Ended, seen), &exchange));
         }
     };
-    let written = process.write(&raw.body, patience).await
-        && process.write(follower.as_bytes(), patience).await;
-    let end = Instant::now() + patience;
     let own = reading.message.as_ref().and_then(|it| it.get("id"));
     let own = own.filter(|_| reading.is_certain && !reading.listens());
-    let mut answer = None;
-    let mut has_ended = !written;
-    while !has_ended {
-        let is_answered = own.is_none() || exchange.messages.iter().any(|it| answers(it, own));
-        if answer.is_some() && is_answered {
-            break;
-        }
-        let Ok(line) = timeout_at(end, process.next()).await else {
-            exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
-            break;
-        };
-        let Some(line) = line else {
-            has_ended = true;
-            continue;
-        };
-        if exchange.received.len() + line.len() > MAX_RECEIVED {
-            exchange.broken = Some(format!("more than {MAX_RECEIVED} bytes came"));
-            break;
-        }
-        match serde_json::from_slice::<Value>(&line) {
-            Ok(message) if message.get("method").is_none() && message.get("id") == Some(&after) => {
-                answer = Some(message);
+    let is_after = |it: &Value| it.get("method").is_none() && it.get("id") == Some(&after);
+    let is_enough = |it: &Exchange| {
+        it.messages.iter().any(is_after)
+            && (own.is_none() || it.messages.iter().any(|it| answers(it, own)))
+    };
+    let mut has_ended = !process.write(&raw.body, patience).await
+        || !process.write(follower.as_bytes(), patience).await;
+    if !has_ended {
+        match process.gather(&mut exchange, Instant::now() + patience, false, is_enough).await {
+            Ok(()) => {}
+            Err(Stop::Late) => {
+                exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
             }
-            parsed => {
-                exchange.received.push_str(&String::from_utf8_lossy(&line));
-                match parsed {
-                    Ok(Value::Array(messages)) => exchange.messages.extend(messages),
-                    Ok(message) => exchange.messages.push(message),
-                    // The line itself is looked at.
-                    Err(_) => {}
-                }
-            }
+            Err(Stop::Problem(problem)) if problem == CLOSED => has_ended = true,
+            Err(Stop::Problem(problem)) => exchange.broken = Some(problem),
         }
     }
+    let answer = exchange.messages.extract_if(.., |it| is_after(it)).last();
+    let lines = exchange.received.split_inclusive('\n');
+    let lines = lines.filter(|it| !serde_json::from_str(it).is_ok_and(|it| is_after(&it)));
+    exchange.received = lines.collect();
     if has_ended || process.has_ended() {
         let seen = "the program has exited, or no longer reads its stdin".to_owned();
         return Some(Breach::new((Oracle::Ended, seen), &exchange));

@@ -9,13 +9,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::call::Call;
-use crate::fault::Fault;
-use crate::probe::{Bench, Endpoint, request};
+use crate::probe::{Bench, Endpoint, Incoming, NO_LIMIT, Stop, request};
 use crate::replay::base::{Sent, breach};
 use crate::shorten::shorten;
-use crate::sse::is_event_stream;
+use crate::sse::Frame;
 use crate::target::Target;
-use crate::wire::{EventStream, collect};
 
 /// The most characters of a failure that a report shows.
 const SHOWN: usize = 160;
@@ -167,7 +165,7 @@ impl Prepared {
         let message =
             serde_json::json!({"jsonrpc": "2.0", "method": call.method, "params": params});
         let head = match &bench.endpoint {
-            Endpoint::Http(target) => request(target, bench.framed(&message)),
+            Endpoint::Http(target) => request(target, bench.framed(&message)).ok(),
             Endpoint::Command(..) => None,
         };
         let mut before_id = message.to_string();
@@ -190,23 +188,25 @@ impl Prepared {
 /// body that is not a stream has at most 16 MiB, and a stream as much in one event.
 async fn over_http(target: &Target, prepared: &Prepared, id: u64) -> Result<(u16, Value), String> {
     let head = prepared.head.clone().ok_or("the request cannot be sent")?;
-    let response = target.send(Request::from_parts(head, prepared.body(id))).await;
-    let response = response.map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    let said = |fault: Fault| fault.to_string();
-    if !is_event_stream(response.headers()) {
-        let text = collect(response.into_body()).await.map_err(said)?;
-        return match serde_json::from_str(&text) {
-            Ok(message) => Ok((status, message)),
-            Err(_) if !(200..300).contains(&status) => Err(format!("status {status}")),
-            Err(error) => Err(format!("the body is not JSON: {error}")),
-        };
+    let opened = Incoming::open(target, Request::from_parts(head, prepared.body(id))).await;
+    let mut open = opened.map_err(|error| error.to_string())?;
+    let status = open.exchange.status.unwrap_or_default();
+    if open.streams {
+        let mut answer = None;
+        while let Some(frame) = open.next().await? {
+            let Frame::Event(event) = frame else { continue };
+            let message: Option<Value> = serde_json::from_str(&event.data).ok();
+            // Notifications and questions before the response are not measured.
+            answer = message.filter(|it| it.get("method").is_none()).or(answer);
+        }
+        return Ok((status, answer.ok_or("the event stream ended without a response")?));
     }
-    let (mut stream, mut answer) = (EventStream::new(response.into_body()), None);
-    while let Some(event) = stream.next_event().await.map_err(said)? {
-        let message: Option<Value> = serde_json::from_str(&event.data).ok();
-        // Notifications and questions before the response are not measured.
-        answer = message.filter(|it| it.get("method").is_none()).or(answer);
+    if let Err(Stop::Problem(problem)) = open.read(NO_LIMIT, |_| false).await {
+        return Err(problem);
     }
-    Ok((status, answer.ok_or("the event stream ended without a response")?))
+    match open.exchange.messages.pop() {
+        Some(message) if open.exchange.messages.is_empty() => Ok((status, message)),
+        _ if !(200..300).contains(&status) => Err(format!("status {status}")),
+        _ => Err("the body is not one message".to_owned()),
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::AUTHORIZATION;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::exchange::{Exchange, NOT_JSON, QUIET, Watched};
@@ -15,7 +15,9 @@ use super::log::Log;
 use super::revision::Revision;
 use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
-use crate::client::headers::{Mirror, encoded, named};
+use crate::client::headers::Mirror;
+use crate::client::introduce;
+use crate::login::LoggedIn;
 use crate::target::{Target, TargetError};
 
 /// Methods, by their ends, that a server answers at once.
@@ -51,6 +53,8 @@ pub(crate) struct Bench {
     pub(crate) asking: Option<Vec<String>>,
     /// The same server, asked by another caller.
     pub(crate) other: Option<Target>,
+    /// How it was logged in, if it was.
+    pub(crate) login: Option<Arc<LoggedIn>>,
     /// The task that watches a stream on which nothing should happen. It ends with this bench.
     pub(crate) quiet: Option<JoinSet<Watched>>,
     session: Option<String>,
@@ -125,6 +129,7 @@ impl Bench {
             calls: None,
             asking: None,
             other: None,
+            login: None,
             quiet: None,
             session: None,
             process: None,
@@ -222,20 +227,8 @@ impl Bench {
     /// The params with what a modern request says of its sender.
     pub(crate) fn with_meta(&self, params: Value) -> Value {
         let mut params = params;
-        if self.revision.is_modern()
-            && let Some(params) = params.as_object_mut()
-        {
-            let meta = params.entry("_meta").or_insert_with(|| json!({}));
-            if let Some(meta) = meta.as_object_mut() {
-                for (name, value) in [
-                    ("protocolVersion", json!(self.revision.as_str())),
-                    ("clientCapabilities", Value::Object(Map::new())),
-                    ("clientInfo", client_info()),
-                ] {
-                    let name = format!("io.modelcontextprotocol/{name}");
-                    meta.entry(name).or_insert(value);
-                }
-            }
+        if self.revision.is_modern() {
+            introduce(&mut params, self.revision.as_str(), &json!({}), &client_info());
         }
         params
     }
@@ -281,16 +274,8 @@ impl Bench {
             }
         }
         if self.revision.is_modern() {
-            raw = raw.with("mcp-method", method);
             let params = message.get("params").unwrap_or(&Value::Null);
-            if let Some(name) = named(method, params) {
-                raw = raw.with("mcp-name", &encoded(name));
-            }
-            if method == "tools/call" {
-                for (name, value) in self.mirrored(params) {
-                    raw = raw.with(&name, &value);
-                }
-            }
+            raw = raw.about(method, params, &self.mirrors(method, params));
         }
         raw
     }
@@ -306,16 +291,11 @@ impl Bench {
         }
     }
 
-    /// The headers that repeat arguments of a call, as the tool's schema wants it.
-    fn mirrored(&self, params: &Value) -> Vec<(String, String)> {
-        let mut tools = self.items("tools/list").iter();
+    /// The arguments of a call that headers repeat, as the tool's schema wants it.
+    fn mirrors(&self, method: &str, params: &Value) -> Vec<Mirror> {
+        let mut tools = self.items("tools/list").iter().filter(|_| method == "tools/call");
         let tool = tools.find(|tool| tool.get("name") == params.get("name"));
-        let Some(schema) = tool.and_then(|tool| tool.get("inputSchema")) else {
-            return Vec::new();
-        };
-        let arguments = params.get("arguments").unwrap_or(&Value::Null);
-        let mirrors = Mirror::all(schema).into_iter();
-        mirrors.filter_map(|mirror| Some((mirror.header(), mirror.value(arguments)?))).collect()
+        tool.and_then(|tool| tool.get("inputSchema")).map_or(Vec::new(), Mirror::all)
     }
 
     /// Sends a request unchanged; on stdio its body as a line.

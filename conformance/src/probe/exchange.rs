@@ -14,7 +14,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(300);
 const SHOWN: usize = 2_000;
 
 /// Why an answer cannot be read. A rule of its own finds it.
-pub(super) const NOT_JSON: &str = "the answer is not valid JSON";
+pub(crate) const NOT_JSON: &str = "the answer is not valid JSON";
 
 /// What was sent, and what came back.
 #[derive(Debug, Clone, Default)]

@@ -57,6 +57,13 @@ impl fmt::Display for Revision {
     }
 }
 
+/// Its date.
+impl serde::Serialize for Revision {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
 impl std::str::FromStr for Revision {
     type Err = String;
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -11,7 +10,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::bench::{Bench, Endpoint};
 use super::exchange::{Exchange, QUIET, Watched};
 use super::http::{self, Raw};
-use crate::target::Body;
+use super::incoming::Incoming;
+use crate::sse::Frame;
 
 impl Bench {
     /// Sends several requests at once; an exchange for each.
@@ -30,27 +30,24 @@ impl Bench {
         if !process.write(lines.join("\n").as_bytes(), patience).await {
             return vec![unsent("the program does not read, or has ended".to_owned())];
         }
-        let mut exchanges: Vec<Exchange> =
-            lines.into_iter().map(|sent| Exchange { sent, ..Exchange::default() }).collect();
-        let end = Instant::now() + patience;
-        while exchanges.iter().any(|it| it.messages.is_empty()) {
-            let Ok(Some(line)) = timeout_at(end, process.next()).await else {
-                break;
-            };
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else {
-                continue;
-            };
-            let id = message.get("id");
-            let is_own = |request: &Value| request.get("id") == id;
-            let index = messages.iter().position(is_own);
-            let index = index.filter(|_| message.get("method").is_none());
-            let own = index.and_then(|index| exchanges.get_mut(index));
-            if let Some(exchange) = own {
-                exchange.received.push_str(&String::from_utf8_lossy(&line));
-                exchange.messages.push(message);
-            }
-        }
-        exchanges
+        let mut all = Exchange::default();
+        let is_own = |it: &Value, request: &Value| {
+            it.get("method").is_none() && it.get("id") == request.get("id")
+        };
+        let has_answer =
+            |it: &Exchange, request| it.messages.iter().any(|message| is_own(message, request));
+        let is_enough = |it: &Exchange| messages.iter().all(|request| has_answer(it, request));
+        // What did not come is seen in the exchanges.
+        let _ = process.gather(&mut all, Instant::now() + patience, false, is_enough).await;
+        let own = |(sent, request): (String, &Value)| {
+            let is_own =
+                |line: &&str| serde_json::from_str(line).is_ok_and(|it| is_own(&it, request));
+            let received: String = all.received.split_inclusive('\n').filter(is_own).collect();
+            let messages =
+                received.lines().filter_map(|it| serde_json::from_str(it).ok()).collect();
+            Exchange { sent, received, messages, ..Exchange::default() }
+        };
+        lines.into_iter().zip(messages).map(own).collect()
     }
 
     /// Sends a request whose answer may be a stream that stays open: its head, and what comes at once.
@@ -69,20 +66,18 @@ impl Bench {
     /// one to which nothing can come.
     pub(crate) async fn watch(&mut self, filter: Value, most: Duration) {
         let (exchange, open) = self.listen(json!("quiet"), filter).await;
-        let Some(mut body) = open.filter(|_| exchange.is_acknowledged()) else {
+        let Some(mut open) = open.filter(|_| exchange.is_acknowledged()) else {
             return;
         };
         let mut quiet = JoinSet::new();
         quiet.spawn(async move {
             let mut is_quiet = true;
             let watched = timeout(most, async {
-                while let Some(Ok(frame)) = body.frame().await {
-                    let mut lines = frame.data_ref().map(|data| data.split(|byte| *byte == b'\n'));
-                    if lines.as_mut().is_some_and(|lines| lines.any(|line| line.starts_with(b":")))
-                    {
-                        return Watched::Comment;
+                while let Ok(Some(frame)) = open.next().await {
+                    match frame {
+                        Frame::Comment(_) => return Watched::Comment,
+                        Frame::Event(_) => is_quiet = false,
                     }
-                    is_quiet = false;
                 }
                 Watched::Ended
             });
@@ -96,7 +91,11 @@ impl Bench {
     }
 
     /// Opens a subscription, which lasts as long as the returned body.
-    pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
+    pub(crate) async fn listen(
+        &mut self,
+        id: Value,
+        filter: Value,
+    ) -> (Exchange, Option<Incoming>) {
         let params = json!({ "notifications": filter });
         self.listen_with(id, params).await
     }
@@ -106,7 +105,7 @@ impl Bench {
         &mut self,
         id: Value,
         params: Value,
-    ) -> (Exchange, Option<Body>) {
+    ) -> (Exchange, Option<Incoming>) {
         let raw = self.framed(&self.message_with(id, "subscriptions/listen", params));
         match &self.endpoint {
             Endpoint::Http(target) => {
@@ -123,20 +122,19 @@ impl Bench {
     pub(crate) async fn collect(
         &mut self,
         exchange: &mut Exchange,
-        open: Option<Body>,
+        open: Option<Incoming>,
         within: Duration,
     ) {
-        let end = Instant::now() + within;
-        if let Some(mut body) = open {
-            let before = exchange.received.len();
+        if let Some(mut open) = open {
+            open.exchange.received.clear();
             // How it ended is not judged here.
-            let _ = http::read(exchange, &mut body, end, |_| false).await;
-            let more = exchange.received.split_off(before);
-            let more = Exchange { received: more, ..exchange.clone() };
-            self.keep(&[], &more);
-            exchange.received.push_str(&more.received);
+            let _ = open.read(within, |_| false).await;
+            self.keep(&[], &open.exchange);
+            exchange.received.push_str(&open.exchange.received);
+            exchange.messages = open.exchange.messages;
             return;
         }
+        let end = Instant::now() + within;
         let Ok(process) = self.process() else { return };
         while let Ok(Some(line)) = timeout_at(end, process.next()).await {
             exchange.received.push_str(&String::from_utf8_lossy(&line));

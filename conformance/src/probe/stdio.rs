@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
+use super::incoming::Stop;
 use super::log::Log;
 use crate::child::{Group, next_line};
 
@@ -30,6 +31,9 @@ const MAX_LINES: usize = 1_000;
 /// Why there is no answer, if the request did not reach the program.
 pub(crate) const NOT_WRITTEN: &str =
     "the line could not be written: the program has ended or does not read";
+
+/// Why no more can come.
+pub(crate) const CLOSED: &str = "the program closed its stdout";
 
 /// A program that was started for one revision or one rule.
 #[derive(Debug)]
@@ -92,59 +96,75 @@ impl Process {
         let id = serde_json::from_slice::<Value>(line)
             .ok()
             .and_then(|message| message.get("id").cloned());
-        let mut has_stray = false;
-        loop {
-            let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
-            let is_response = Exchange::is_response;
-            if exchange.is_acknowledged() {
+        let is_response = Exchange::is_response;
+        let is_own = |it: &Value| is_response(it) && (id.is_none() || it.get("id") == id.as_ref());
+        let log = self.log.clone();
+        // A response whose id is of no request is most likely the answer, with a wrong id.
+        let is_stray = |it: &Value| {
+            let id = it.get("id").unwrap_or(&Value::Null);
+            is_response(it)
+                && log.as_ref().is_some_and(|(log, program)| !log.has_sent(*program, id))
+        };
+        let is_over = |it: &Exchange| it.is_acknowledged() || it.messages.iter().any(is_own);
+        let has_stray = |it: &Exchange| it.messages.iter().any(is_stray);
+        let is_strict = id.is_some();
+        let either = |it: &Exchange| is_over(it) || has_stray(it);
+        let mut read = self.gather(&mut exchange, end, is_strict, either).await;
+        if read.is_ok() && !is_over(&exchange) {
+            end = end.min(Instant::now() + STRAY);
+            read = self.gather(&mut exchange, end, is_strict, is_over).await;
+            if matches!(read, Err(Stop::Late)) {
+                exchange.messages.retain(|it| !is_response(it) || is_stray(it));
                 return exchange;
-            }
-            let messages = &mut exchange.messages;
-            if messages.iter().any(|it| is_response(it) && is_own(it)) {
-                messages.retain(|it| !is_response(it) || is_own(it));
-                return exchange;
-            }
-            // A response whose id is of no request is most likely the answer, with a wrong id.
-            if !has_stray && messages.iter().any(|it| is_response(it) && self.is_stray(it)) {
-                has_stray = true;
-                end = end.min(Instant::now() + STRAY);
-            }
-            match timeout_at(end, self.next()).await {
-                Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
-                    exchange.broken =
-                        Some(format!("more than {MAX_RECEIVED} bytes came before an answer"));
-                    return exchange;
-                }
-                Ok(Some(line)) => {
-                    let text = String::from_utf8_lossy(&line);
-                    exchange.received.push_str(&text);
-                    match serde_json::from_slice::<Value>(&line) {
-                        Ok(Value::Array(messages)) => exchange.messages.extend(messages),
-                        Ok(message) => exchange.messages.push(message),
-                        Err(_) if id.is_some() && is_like_a_message(&text) => {
-                            exchange.broken = Some(NOT_JSON.to_owned());
-                            return exchange;
-                        }
-                        // A separate rule checks for such lines; the answer may come after them.
-                        Err(_) => {}
-                    }
-                }
-                Ok(None) => {
-                    exchange.broken =
-                        Some(self.with_last_words("the program closed its stdout").await);
-                    return exchange;
-                }
-                Err(_) if has_stray => {
-                    exchange.messages.retain(|it| !is_response(it) || self.is_stray(it));
-                    return exchange;
-                }
-                Err(_) => {
-                    exchange.broken = Some(format!("no answer within {} ms", patience.as_millis()));
-                    exchange.is_late = true;
-                    return exchange;
-                }
             }
         }
+        match read {
+            Ok(()) if exchange.is_acknowledged() => {}
+            Ok(()) => exchange.messages.retain(|it| !is_response(it) || is_own(it)),
+            Err(Stop::Late) => {
+                exchange.broken = Some(format!("no answer within {} ms", patience.as_millis()));
+                exchange.is_late = true;
+            }
+            Err(Stop::Problem(problem)) if problem == CLOSED => {
+                exchange.broken = Some(self.with_last_words(CLOSED).await);
+            }
+            Err(Stop::Problem(problem)) => exchange.broken = Some(problem),
+        }
+        exchange
+    }
+
+    /// Adds what the program writes to an exchange until it is enough. `is_strict`: what is meant to be a message has
+    /// to be one.
+    ///
+    /// # Errors
+    /// It was not enough by then, or no more can come.
+    pub(crate) async fn gather(
+        &mut self,
+        exchange: &mut Exchange,
+        end: Instant,
+        is_strict: bool,
+        is_enough: impl Fn(&Exchange) -> bool,
+    ) -> Result<(), Stop> {
+        while !is_enough(exchange) {
+            let line = timeout_at(end, self.next()).await.map_err(|_| Stop::Late)?;
+            let line = line.ok_or_else(|| Stop::Problem(CLOSED.to_owned()))?;
+            if exchange.received.len() + line.len() > MAX_RECEIVED {
+                let problem = format!("more than {MAX_RECEIVED} bytes came before an answer");
+                return Err(Stop::Problem(problem));
+            }
+            let text = String::from_utf8_lossy(&line);
+            exchange.received.push_str(&text);
+            match serde_json::from_slice(&line) {
+                Ok(Value::Array(messages)) => exchange.messages.extend(messages),
+                Ok(message) => exchange.messages.push(message),
+                Err(_) if is_strict && is_like_a_message(&text) => {
+                    return Err(Stop::Problem(NOT_JSON.to_owned()));
+                }
+                // A separate rule checks for such lines; the answer may come after them.
+                Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// What went wrong, and what the program wrote last on stderr.
@@ -153,12 +173,6 @@ impl Process {
             words if words.is_empty() => what.to_owned(),
             words => format!("{what}; the end of its stderr: {words}"),
         }
-    }
-
-    /// Whether the id of a response is of no request to this program.
-    fn is_stray(&self, response: &Value) -> bool {
-        let id = response.get("id").unwrap_or(&Value::Null);
-        self.log.as_ref().is_some_and(|(log, program)| !log.has_sent(*program, id))
     }
 
     /// Writes a line; whether the program took it within `patience`.

@@ -5,19 +5,19 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::HeaderMap;
-use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::run::Run;
-use super::step::{text, verdict};
+use super::step::{json, parse_json, verdict, whole};
+use super::stream::EventStream;
 use crate::client::{self, RpcClient};
 use crate::fault::Fault;
 use crate::pattern::Pattern;
-use crate::sse::is_event_stream;
-use crate::target::Body;
+use crate::probe::{Incoming, request};
 use crate::transcript::{BodyExpectation, Era, Expect};
-use crate::wire::{Answer, EventStream, MAX_MESSAGES, parse_json};
 
+/// The most messages one request may be answered with before its response.
+const MAX_MESSAGES: usize = 10_000;
 /// How often a request is sent again with what the server asked for.
 const MAX_ROUNDS: usize = 10;
 /// How often a stream is followed after it broke off.
@@ -143,18 +143,18 @@ impl Run<'_> {
     ) -> Result<Answered, Fault> {
         let (request, mut id) = client.request(method, params.clone())?;
         let mut response = self.send(request).await?;
-        if response.status() == StatusCode::BAD_REQUEST && client.could_learn(method) {
+        if response.exchange.status == Some(400) && client.could_learn(method) {
             // A client that has not seen the tool cannot know which arguments a header repeats; it looks, and asks
             // again.
             self.learn_tools(client).await?;
             let (request, again) = client.request(method, params)?;
             (response, id) = (self.send(request).await?, again);
         }
-        let head = self.judge_head(&response, expect);
+        let head = self.judge_head(&response.exchange, expect);
         if !head.is_right() {
             return Err(head.shown(response).await);
         }
-        let headers = response.headers().clone();
+        let headers = response.exchange.headers.clone();
         let (message, notifications) = self.read(client, response).await?;
         Ok(Answered { headers, message, id, notifications })
     }
@@ -179,13 +179,12 @@ impl Run<'_> {
     async fn read(
         &self,
         client: &RpcClient,
-        response: Response<Body>,
+        response: Incoming,
     ) -> Result<(Value, Vec<Value>), Fault> {
-        if !is_event_stream(response.headers()) {
-            let answer = Answer::read(response).await?;
-            return Ok((parse_json(text(&answer)?)?, Vec::new()));
+        if !response.streams {
+            return Ok((json(&whole(response).await?.exchange)?, Vec::new()));
         }
-        let mut stream = EventStream::new(response.into_body());
+        let mut stream = EventStream::new(response);
         let mut notifications = Vec::new();
         let (mut last_event, mut retry) = (None, None);
         for _ in 0..MAX_RESUMPTIONS {
@@ -217,11 +216,11 @@ impl Run<'_> {
                 break;
             };
             tokio::time::sleep(Duration::from_millis(retry.unwrap_or_default())).await;
-            let response = self.send(request?).await?;
-            if !is_event_stream(response.headers()) {
+            let response = self.send(request).await?;
+            if !response.streams {
                 break;
             }
-            stream = EventStream::new(response.into_body());
+            stream = EventStream::new(response);
         }
         Err(Fault::new("the event stream ended without a JSON-RPC response"))
     }
@@ -229,7 +228,7 @@ impl Run<'_> {
     /// Answers a question of the server.
     async fn reply(&self, client: &RpcClient, question: &Value) -> Result<(), Fault> {
         let answer = client.answer(question, &self.vars());
-        let response = self.send(client.reply(question, answer)?).await?;
+        let response = self.send(client.reply(question, answer)).await?;
         self.judge(response, &Expect::only_status(202)).await
     }
 
@@ -247,15 +246,13 @@ impl Run<'_> {
         let (endpoint, vars) = (self.endpoint.to_owned(), self.vars().clone());
         stream.answering(move |question| -> BoxFuture<'static, ()> {
             let answer = client.answer(&question, &vars);
-            let reply = client.reply(&question, answer);
-            let (target, endpoint) = (target.clone(), endpoint.clone());
+            let place = target.locate(&endpoint, &endpoint);
+            let reply = request(&target, client.reply(&question, answer).at(&place));
+            let target = target.clone();
             async move {
-                if let Ok(mut request) = reply {
-                    if let Ok(uri) = target.locate(&endpoint, &endpoint).parse() {
-                        *request.uri_mut() = uri;
-                    }
+                if let Ok(reply) = reply {
                     // A server that refuses it continues without; the following steps show it.
-                    let _ = target.send(request).await;
+                    let _ = target.send(reply).await;
                 }
             }
             .boxed()

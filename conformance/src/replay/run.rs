@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all, select_all};
-use http::{Request, Response};
 use tokio::time::timeout;
 
 use super::Limits;
 use super::base::{self, Breaches};
+use super::stream::EventStream;
 use crate::client::RpcClient;
 use crate::fault::{Cause, Fault};
+use crate::probe::{Incoming, Raw, request};
 use crate::report::Failure;
 use crate::sse::Frame;
-use crate::target::{Body, Target};
+use crate::target::Target;
 use crate::template::Vars;
 use crate::transcript::{Action, Era, Step};
-use crate::wire::EventStream;
 
 /// After this many steps without an answer, the rest is not run: a server that hangs would hang each time.
 const MAX_TIMEOUTS: usize = 3;
@@ -235,17 +234,14 @@ impl<'a> Run<'a> {
         Err(Fault::new(format!("a base rule of the protocol is violated: {breaches}")))
     }
 
-    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
-        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let watch = base::watch(&request, path == self.endpoint, &self.breaches);
+    pub(super) async fn send(&self, raw: Raw) -> Result<Incoming, Fault> {
+        let path = raw.path.as_deref().unwrap_or(self.endpoint);
+        let watch = base::watch(&raw, path == self.endpoint, &self.breaches);
         let placed = self.target.locate(self.endpoint, path);
-        *request.uri_mut() = placed
-            .parse()
-            .map_err(|error| Fault::new(format!("{placed:?} is not a path: {error}")))?;
-        let response = self.target.send(request).await?;
+        let answer = Incoming::open(&self.target, request(&self.target, raw.at(&placed))?).await?;
         Ok(match watch {
-            Some(watch) => watch.over(response),
-            None => response,
+            Some(watch) => watch.over(answer),
+            None => answer,
         })
     }
 

@@ -1,26 +1,22 @@
 //! What each kind of step does.
 
-use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
-use http::{HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::base::described;
 use super::run::Run;
+use super::stream::EventStream;
 use crate::client::{RpcClient, SESSION};
 use crate::error::Problem;
 use crate::fault::Fault;
 use crate::pattern::{Mismatch, Pattern};
+use crate::probe::{Exchange, Incoming, NO_LIMIT, NOT_JSON, Raw, Stop};
 use crate::shorten::shorten;
-use crate::sse::is_event_stream;
 use crate::sse::{Event, Frame};
-use crate::target::Body;
 use crate::template::Vars;
 use crate::transcript::{
     Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, SendBody, StreamSource, Wanted,
 };
-use crate::wire::{Answer, AnswerBody, EventStream, build, parse_json};
-
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 impl Run<'_> {
     pub(super) async fn act(&self, action: &Action) -> Result<(), Fault> {
@@ -92,7 +88,7 @@ impl Run<'_> {
             let session =
                 headers.get(SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
             let agreed = result.get("protocolVersion").and_then(Value::as_str);
-            client = client.in_session(session, agreed.unwrap_or_default());
+            client = client.after_handshake(session, agreed.unwrap_or_default());
             let initialized =
                 self.send(client.notification("notifications/initialized", None)?).await?;
             let initialized = self.judge(initialized, &Expect::only_status(202)).await;
@@ -112,16 +108,21 @@ impl Run<'_> {
     }
 
     /// Judges a plain HTTP answer.
-    pub(super) async fn judge(
-        &self,
-        response: Response<Body>,
-        expect: &Expect,
-    ) -> Result<(), Fault> {
-        let answer = self.judge_head(&response, expect).read(response).await?;
+    pub(super) async fn judge(&self, answer: Incoming, expect: &Expect) -> Result<(), Fault> {
+        let Incoming { exchange, streams, .. } =
+            self.judge_head(&answer.exchange, expect).read(answer).await?;
         let (pattern, place, actual) = match &expect.body {
-            BodyExpectation::Json(pattern) => (pattern, "json", parse_json(text(&answer)?)?),
-            BodyExpectation::Text(pattern) => (pattern, "text", text(&answer)?.into()),
-            BodyExpectation::Message(pattern) => (pattern, "message", answer.into_message()?),
+            BodyExpectation::Json(_) | BodyExpectation::Text(_) if streams => {
+                return Err(Fault::new("answered with an event stream instead of a body"));
+            }
+            BodyExpectation::Json(pattern) => (pattern, "json", json(&exchange)?),
+            BodyExpectation::Text(pattern) => (pattern, "text", exchange.received.into()),
+            BodyExpectation::Message(pattern) if streams => {
+                let problem = "the event stream ended without a JSON-RPC response";
+                let response = exchange.response().ok_or_else(|| Fault::new(problem))?;
+                (pattern, "message", response.clone())
+            }
+            BodyExpectation::Message(pattern) => (pattern, "message", json(&exchange)?),
             BodyExpectation::Any | BodyExpectation::Result(_) | BodyExpectation::Error(_) => {
                 return Ok(());
             }
@@ -144,9 +145,9 @@ impl Run<'_> {
         };
         let response = self.send(request).await?;
         let default = Expect::only_status(200);
-        let mut head = self.judge_head(&response, expect.unwrap_or(&default));
-        if !is_event_stream(response.headers()) {
-            let actual = header(response.headers(), CONTENT_TYPE.as_str());
+        let mut head = self.judge_head(&response.exchange, expect.unwrap_or(&default));
+        if !response.streams {
+            let actual = header(&response.exchange.headers, CONTENT_TYPE.as_str());
             head.0.push(Mismatch {
                 path: "/headers/content-type".to_owned(),
                 expected: json!("text/event-stream"),
@@ -155,7 +156,7 @@ impl Run<'_> {
             });
         }
         if head.0.is_empty() {
-            let stream = EventStream::new(response.into_body()).ignoring(ignored);
+            let stream = EventStream::new(response).ignoring(ignored);
             return Ok(match asked {
                 Some(client) => self.answering(&client, stream),
                 None => stream,
@@ -193,15 +194,15 @@ impl Run<'_> {
         verdict(place, pattern.compare_and_keep(Some(&actual), &mut self.vars()))
     }
 
-    pub(super) fn judge_head(&self, response: &Response<Body>, expect: &Expect) -> Head {
+    pub(super) fn judge_head(&self, answer: &Exchange, expect: &Expect) -> Head {
         let mut vars = self.vars();
         let mut mismatches = Vec::new();
         if let Some(pattern) = &expect.status {
-            let status = json!(response.status().as_u16());
+            let status = json!(answer.status);
             mismatches.extend(placed("status", pattern.compare_and_keep(Some(&status), &mut vars)));
         }
         for (name, pattern) in &expect.headers {
-            let value = header(response.headers(), name.as_str());
+            let value = header(&answer.headers, name.as_str());
             mismatches.extend(placed(
                 &format!("headers/{name}"),
                 pattern.compare_and_keep(value.as_ref(), &mut vars),
@@ -212,15 +213,20 @@ impl Run<'_> {
 }
 
 /// The request of a step with its variables filled in.
-fn filled(send: &Send, vars: &Vars) -> Result<Request<Bytes>, Problem> {
-    let (body, kind) = match &send.body {
-        SendBody::Empty => (Bytes::new(), None),
-        SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
-        SendBody::Text(text) => (text.fill(vars)?.into(), None),
-    };
-    let headers = send.headers.iter().map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
-    let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
-    build(send.method.clone(), &send.path.fill(vars)?, kind, headers, body)
+fn filled(send: &Send, vars: &Vars) -> Result<Raw, Problem> {
+    let mut raw = Raw::bare(send.method.clone()).at(&send.path.fill(vars)?);
+    match &send.body {
+        SendBody::Empty => {}
+        SendBody::Json(template) => {
+            raw.body = template.fill(vars)?.to_string().into();
+            raw = raw.with("content-type", "application/json");
+        }
+        SendBody::Text(text) => raw.body = text.fill(vars)?.into(),
+    }
+    for (name, value) in &send.headers {
+        raw = raw.with(name.as_str(), &value.fill(vars)?);
+    }
+    Ok(raw)
 }
 
 /// What is wrong with the head of an answer.
@@ -229,11 +235,11 @@ pub(super) struct Head(Vec<Mismatch>);
 impl Head {
     /// Reads the body: to be judged if the head was right, else to be shown. A stream with a wrong head is left alone,
     /// for it might never end.
-    async fn read(self, response: Response<Body>) -> Result<Answer, Fault> {
+    async fn read(self, answer: Incoming) -> Result<Incoming, Fault> {
         if self.is_right() {
-            return Answer::read(response).await;
+            return whole(answer).await;
         }
-        Err(self.shown(response).await)
+        Err(self.shown(answer).await)
     }
 
     pub(super) fn is_right(&self) -> bool {
@@ -241,12 +247,17 @@ impl Head {
     }
 
     /// What was answered instead.
-    pub(super) async fn shown(self, response: Response<Body>) -> Fault {
-        let status = response.status();
-        let body = if is_event_stream(response.headers()) {
+    pub(super) async fn shown(self, answer: Incoming) -> Fault {
+        let status = answer.exchange.status.unwrap_or_default();
+        let body = if answer.streams {
             "with an event stream".to_owned()
         } else {
-            shown(response).await
+            let text = whole(answer).await.map(|it| it.exchange.received).unwrap_or_default();
+            if text.is_empty() {
+                "with no readable body".to_owned()
+            } else {
+                format!("with {}", shorten(&text, 300))
+            }
         };
         let mut fault = Fault::new(format!("answered {} {body}", described(status)));
         fault.mismatches = self.0;
@@ -254,28 +265,30 @@ impl Head {
     }
 }
 
-async fn shown(response: Response<Body>) -> String {
-    match Answer::read(response).await {
-        Ok(Answer { body: AnswerBody::Text(text), .. }) if !text.is_empty() => {
-            format!("with {}", shorten(&text, 300))
+/// The answer, read to its end or, if it is an event stream, to the first JSON-RPC response in it.
+pub(super) async fn whole(mut answer: Incoming) -> Result<Incoming, Fault> {
+    match answer.read(NO_LIMIT, |it| it.response().is_some()).await {
+        // What is not JSON is shown where JSON is wanted.
+        Err(Stop::Problem(problem)) if problem != NOT_JSON || answer.streams => {
+            Err(Fault::new(problem))
         }
-        _ => "with no readable body".to_owned(),
+        _ => Ok(answer),
     }
 }
 
-fn described(status: StatusCode) -> String {
-    format!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or_default())
-        .trim_end()
-        .to_owned()
+/// The body as JSON.
+pub(super) fn json(answer: &Exchange) -> Result<Value, Fault> {
+    let value = parse_json(&answer.received)?;
+    if answer.messages.is_empty() && answer.received.contains(char::REPLACEMENT_CHARACTER) {
+        return Err(Fault::new("the body is not valid UTF-8"));
+    }
+    Ok(value)
 }
 
-pub(super) fn text(answer: &Answer) -> Result<&str, Fault> {
-    match &answer.body {
-        AnswerBody::Text(text) => Ok(text),
-        AnswerBody::Messages(_) => {
-            Err(Fault::new("answered with an event stream instead of a body"))
-        }
-    }
+pub(super) fn parse_json(text: &str) -> Result<Value, Fault> {
+    serde_json::from_str(text).map_err(|error| {
+        Fault::new(format!("the body is not JSON ({error}): {}", shorten(text, 300)))
+    })
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<Value> {

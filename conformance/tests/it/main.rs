@@ -10,6 +10,7 @@ mod event_stream;
 mod fuzz;
 mod generic;
 mod load;
+mod login;
 mod mocking;
 mod mutation;
 mod one_byte;

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, settled};
 use super::{EVERYWHERE, MUST};
+use crate::login::{Challenges, origin, well_known};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
-/// Where metadata lies on a server (RFC 9728 §3).
-const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+/// The name of a server's metadata (RFC 9728 §3).
+const WELL_KNOWN: &str = "oauth-protected-resource";
 
 /// Authorization in the form of RFC 9728 began with 2025-06-18.
 const SCOPE: Scope =
@@ -84,9 +85,12 @@ async fn metadata(bench: &mut Bench) -> Result<Verdict, Verdict> {
         return Ok(wants_no_bearer());
     }
     let paths = match challenges.parameter("resource_metadata") {
-        None => well_known(&bench.endpoint),
+        None => match &bench.endpoint {
+            Endpoint::Http(target) => well_known(&target.locate("/mcp", "/mcp"), WELL_KNOWN),
+            Endpoint::Command(..) => Vec::new(),
+        },
         Some(url) => match url.parse::<Uri>() {
-            Ok(uri) if is_elsewhere(&uri, &bench.endpoint) => {
+            Ok(_) if is_elsewhere(url, &bench.endpoint) => {
                 return Ok(Verdict::Unclear(format!("{url} is on another server")));
             }
             Ok(uri) => uri.path_and_query().map(|it| it.as_str().to_owned()).into_iter().collect(),
@@ -113,100 +117,9 @@ async fn metadata(bench: &mut Bench) -> Result<Verdict, Verdict> {
     Ok(unclear.unwrap_or_else(|| finding("no metadata names an authorization server", &last)))
 }
 
-/// The paths where the metadata of an endpoint may lie if no challenge names it, the most exact first (RFC 9728 §3.1).
-fn well_known(endpoint: &Endpoint) -> Vec<String> {
-    let url = match endpoint {
-        Endpoint::Http(target) => target.locate("/mcp", "/mcp"),
-        Endpoint::Command(..) => String::new(),
-    };
-    let (path, _) = url.split_once('?').unwrap_or((&url, ""));
-    let suffixes = [url.as_str(), path, path.trim_end_matches('/'), ""];
-    let mut paths = suffixes.map(|suffix| format!("{WELL_KNOWN}{suffix}")).to_vec();
-    paths.dedup();
-    paths
-}
-
 /// Whether a URL is one of another host or port than the endpoint's.
-fn is_elsewhere(named: &Uri, endpoint: &Endpoint) -> bool {
-    let authority = |uri: &Uri| {
-        let default = match uri.scheme_str() {
-            Some("https") => 443,
-            _ => 80,
-        };
-        let host = uri.host()?.to_ascii_lowercase();
-        Some((host, uri.port_u16().unwrap_or(default)))
-    };
-    let own = endpoint.to_string().parse::<Uri>().ok();
-    let own = own.as_ref().and_then(authority);
+fn is_elsewhere(named: &str, endpoint: &Endpoint) -> bool {
     // A path alone is on the same server, and a server in this process has no name.
-    matches!((authority(named), own), (Some(named), Some(own)) if named != own)
-}
-
-/// What the lines of WWW-Authenticate say together (RFC 9110 §11.6.1).
-#[derive(Default)]
-struct Challenges {
-    /// In small letters.
-    schemes: Vec<String>,
-    /// Names in small letters, and values without their quotes.
-    parameters: Vec<(String, String)>,
-}
-
-impl Challenges {
-    fn of(exchange: &Exchange) -> Self {
-        let mut all = Self::default();
-        for line in exchange.headers.get_all("www-authenticate") {
-            all.read(&String::from_utf8_lossy(line.as_bytes()));
-        }
-        all
-    }
-
-    fn want(&self, scheme: &str) -> bool {
-        self.schemes.iter().any(|it| it == scheme)
-    }
-
-    fn parameter(&self, name: &str) -> Option<&str> {
-        let mut parameters = self.parameters.iter();
-        let (_, value) = parameters.find(|(known, _)| known == name)?;
-        Some(value)
-    }
-
-    fn read(&mut self, line: &str) {
-        const BETWEEN: [char; 3] = [' ', '\t', ','];
-        let mut rest = line.trim_start_matches(BETWEEN);
-        while !rest.is_empty() {
-            let end = rest.find([' ', '\t', ',', '=']).unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            let word = word.to_ascii_lowercase();
-            rest = match after.trim_start().strip_prefix('=') {
-                Some(after) => {
-                    let (value, after) = value(after.trim_start());
-                    self.parameters.push((word, value));
-                    after
-                }
-                None => {
-                    self.schemes.push(word);
-                    after
-                }
-            }
-            .trim_start_matches(BETWEEN);
-        }
-    }
-}
-
-/// The value that a text begins with, and the rest. URLs without quotes are not right, and are read nevertheless.
-fn value(text: &str) -> (String, &str) {
-    let Some(quoted) = text.strip_prefix('"') else {
-        let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
-        let (value, rest) = text.split_at(end);
-        return (value.to_owned(), rest);
-    };
-    let (mut value, mut characters) = (String::new(), quoted.chars());
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => break,
-            '\\' => value.extend(characters.next()),
-            _ => value.push(character),
-        }
-    }
-    (value, characters.as_str())
+    let own = origin(&endpoint.to_string());
+    matches!((origin(named), own), (Some(named), Some(own)) if named != own)
 }

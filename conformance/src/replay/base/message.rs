@@ -47,13 +47,14 @@ impl Sent {
     }
 
     /// What is wrong with the head.
-    pub(crate) fn head_breach(&self, status: StatusCode, headers: &HeaderMap) -> Option<String> {
-        if self.silent && status.is_success() && status != StatusCode::ACCEPTED {
+    pub(crate) fn head_breach(&self, status: u16, headers: &HeaderMap) -> Option<String> {
+        if self.silent && (200..300).contains(&status) && status != 202 {
+            let status = described(status);
             return Some(format!(
                 "a notification or response was answered with {status} instead of 202"
             ));
         }
-        if self.id.is_none() || status != StatusCode::OK {
+        if self.id.is_none() || status != 200 {
             return None;
         }
         let kind = headers.get(CONTENT_TYPE).map(|it| it.as_bytes());
@@ -69,6 +70,13 @@ impl Sent {
             method => format!("the answer to {method}"),
         }
     }
+}
+
+/// A status with its name.
+pub(crate) fn described(status: u16) -> String {
+    let known = StatusCode::from_u16(status).ok();
+    let name = known.and_then(|it| it.canonical_reason()).unwrap_or_default();
+    format!("{status} {name}").trim_end().to_owned()
 }
 
 fn is_id(id: &&Value) -> bool {

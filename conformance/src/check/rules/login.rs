@@ -1,0 +1,265 @@
+//! The login itself: what the server and its authorization server say of it, and which tokens the server takes.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use serde_json::Value;
+
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, proven, settled};
+use super::{EVERYWHERE, MODERN_HTTP, MUST, SHOULD};
+use crate::login::{Challenges, LoggedIn, is_of, is_secure};
+use crate::probe::{Bench, Exchange, Revision};
+
+/// Authorization in the form of RFC 9728 began with 2025-06-18.
+const SCOPE: Scope =
+    Scope { first: Revision::V2025_06_18, transport: Transport::Http, ..EVERYWHERE };
+/// Scopes in challenges began with 2025-11-25.
+const SCOPED: Scope = Scope { first: Revision::V2025_11_25, ..SCOPE };
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "login.resource",
+        level: MUST,
+        section: "Authorization, Protected resource metadata (RFC 9728 §3.3)",
+        title: "The metadata of the server names as its resource the URL at which it is asked",
+        fix: "put the public URL of the MCP endpoint into the member resource",
+        scope: SCOPE,
+        probe: |bench| settled(async move { resource(bench, login(bench)?.as_ref()) }).boxed(),
+    },
+    Rule {
+        id: "login.secure",
+        level: MUST,
+        section: "Authorization, Communication security",
+        title: "The authorization server and its endpoints are reached by HTTPS",
+        fix: "name URLs that begin with https://, but for servers on the same machine",
+        scope: SCOPE,
+        probe: |bench| settled(async move { Ok(secure(login(bench)?.as_ref())) }).boxed(),
+    },
+    Rule {
+        id: "login.issuer",
+        level: MUST,
+        section: "Authorization, Authorization server metadata (RFC 8414 §3.3)",
+        title: "The issuer in the metadata is the authorization server that the MCP server names",
+        fix: "name the authorization server by its issuer, letter by letter",
+        scope: SCOPE,
+        probe: |bench| settled(async move { Ok(issuer(login(bench)?.as_ref())) }).boxed(),
+    },
+    Rule {
+        id: "login.metadata",
+        level: MUST,
+        section: "Authorization, Authorization server metadata (RFC 8414 §2)",
+        title: "The metadata of the authorization server has the members that it needs",
+        fix: "add authorization_endpoint, token_endpoint and response_types_supported",
+        scope: SCOPE,
+        probe: |bench| settled(async move { Ok(metadata(login(bench)?.as_ref())) }).boxed(),
+    },
+    Rule {
+        id: "login.pkce",
+        level: MUST,
+        section: "Authorization, Authorization code protection",
+        title: "The authorization server announces PKCE with S256: clients refuse to log in otherwise",
+        fix: "put \"S256\" into code_challenge_methods_supported",
+        scope: SCOPE,
+        probe: |bench| settled(async move { pkce(login(bench)?.as_ref()) }).boxed(),
+    },
+    Rule {
+        id: "login.token",
+        level: MUST,
+        section: "Authorization (RFC 6749 §5.1)",
+        title: "The answer with a token names its type, and is not to be stored",
+        fix: "answer with token_type \"Bearer\" and Cache-Control: no-store",
+        scope: SCOPE,
+        probe: |bench| settled(async move { Ok(token(login(bench)?.as_ref())) }).boxed(),
+    },
+    Rule {
+        id: "login.audience",
+        level: MUST,
+        section: "Authorization, Token handling",
+        title: "A token that is meant for another server is refused with 401",
+        fix: "compare the audience of each token with the server's own URL",
+        scope: SCOPE,
+        probe: |bench| settled(audience(bench)).boxed(),
+    },
+    Rule {
+        id: "login.scope",
+        level: SHOULD,
+        section: "Authorization, Scope challenge handling",
+        title: "A token that lacks a scope is refused with 403, insufficient_scope and the scopes that are needed",
+        fix: "answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"…\", resource_metadata=\"…\"",
+        scope: SCOPED,
+        probe: |bench| settled(scope(bench)).boxed(),
+    },
+    Rule {
+        id: "login.challenge-scope",
+        level: SHOULD,
+        section: "Authorization, Protected resource metadata discovery",
+        title: "The challenge of a server with scopes names those to ask for",
+        fix: "put scope=\"…\" into WWW-Authenticate of a 401",
+        scope: SCOPED,
+        probe: |bench| settled(async move { challenge_scope(login(bench)?.as_ref()) }).boxed(),
+    },
+    Rule {
+        id: "login.offline-access",
+        level: SHOULD,
+        section: "Authorization, Refresh tokens",
+        title: "The server asks for no offline_access: that is between clients and the authorization server",
+        fix: "leave offline_access out of challenges and of scopes_supported",
+        scope: MODERN_HTTP,
+        probe: |bench| settled(async move { Ok(offline(login(bench)?.as_ref())) }).boxed(),
+    },
+];
+
+fn login(bench: &Bench) -> Result<Arc<LoggedIn>, Verdict> {
+    let why = || Verdict::Inapplicable("this needs a login (--login)".to_owned());
+    bench.login.clone().ok_or_else(why)
+}
+
+/// The members of metadata that hold URLs for a login.
+const ENDPOINTS: [&str; 3] = ["authorization_endpoint", "token_endpoint", "registration_endpoint"];
+
+fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+/// It holds unless something is wrong, which an exchange shows.
+fn judged(wrong: Option<String>, exchange: &Exchange) -> Verdict {
+    wrong.map_or(Verdict::Holds, |seen| proven(seen, exchange))
+}
+
+fn resource(bench: &Bench, login: &LoggedIn) -> Result<Verdict, Verdict> {
+    let document = &login.discovery.resource;
+    if document.value.is_null() {
+        return Err(Verdict::Inapplicable("there is no metadata, see access.metadata".to_owned()));
+    }
+    let own = bench.endpoint.to_string();
+    let Some(named) = text(&document.value, "resource") else {
+        return Ok(proven("there is no resource", &document.exchange));
+    };
+    let seen = format!("the resource is {named:?}, and the server was asked at {own}");
+    Ok(judged((!is_of(named, &own)).then_some(seen), &document.exchange))
+}
+
+fn secure(login: &LoggedIn) -> Verdict {
+    let document = &login.discovery.server;
+    let endpoints = ENDPOINTS.into_iter().filter_map(|name| text(&document.value, name));
+    let mut urls = [login.discovery.issuer.as_str()].into_iter().chain(endpoints);
+    let insecure = urls.find(|url| !is_secure(url));
+    judged(insecure.map(|url| format!("{url} is no HTTPS")), &document.exchange)
+}
+
+fn issuer(login: &LoggedIn) -> Verdict {
+    let (document, named) = (&login.discovery.server, &login.discovery.issuer);
+    let stated = text(&document.value, "issuer");
+    let seen = || format!("the issuer is {stated:?}, and the server names {named:?}");
+    judged((stated != Some(named)).then(seen), &document.exchange)
+}
+
+fn metadata(login: &LoggedIn) -> Verdict {
+    let document = &login.discovery.server;
+    let mut needed = ["token_endpoint", "response_types_supported"].to_vec();
+    if has_codes(login) {
+        needed.push("authorization_endpoint");
+    }
+    let missing = needed.into_iter().find(|name| match document.value.get(name) {
+        Some(value) if *name == "response_types_supported" => !value.is_array(),
+        value => !value.is_some_and(Value::is_string),
+    });
+    judged(missing.map(|name| format!("there is no {name}")), &document.exchange)
+}
+
+/// Whether people can log in: that is so unless something else is said (RFC 8414 §2).
+fn has_codes(login: &LoggedIn) -> bool {
+    let grants = login.discovery.server.value.get("grant_types_supported");
+    let grants = grants.and_then(Value::as_array);
+    grants.is_none_or(|it| it.iter().any(|grant| grant == "authorization_code"))
+}
+
+fn pkce(login: &LoggedIn) -> Result<Verdict, Verdict> {
+    if !has_codes(login) {
+        return Err(Verdict::Inapplicable("it supports no authorization codes".to_owned()));
+    }
+    let document = &login.discovery.server;
+    let methods = document.value.get("code_challenge_methods_supported");
+    let is_there =
+        methods.and_then(Value::as_array).is_some_and(|it| it.iter().any(|it| it == "S256"));
+    let seen = || match methods {
+        Some(methods) => format!("code_challenge_methods_supported is {methods}"),
+        None => "there is no code_challenge_methods_supported".to_owned(),
+    };
+    Ok(judged((!is_there).then(seen), &document.exchange))
+}
+
+fn token(login: &LoggedIn) -> Verdict {
+    let kind = text(&login.answered, "token_type");
+    let stored = login.answer.header("cache-control").unwrap_or_default().to_ascii_lowercase();
+    let wrong = if !kind.is_some_and(|it| it.eq_ignore_ascii_case("bearer")) {
+        Some(format!("token_type is {kind:?}"))
+    } else {
+        (!stored.contains("no-store")).then(|| format!("Cache-Control is {stored:?}"))
+    };
+    judged(wrong, &login.answer)
+}
+
+/// What a good request with this token is answered.
+async fn with(bench: &mut Bench, token: &str) -> Result<Exchange, Verdict> {
+    let raw = good(bench)?.with("authorization", &format!("Bearer {token}"));
+    let exchange = bench.raw(raw).await;
+    if matches!(exchange.status, None | Some(429 | 500..600)) {
+        return Err(Verdict::Unclear(exchange.outcome()));
+    }
+    Ok(exchange)
+}
+
+async fn audience(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let Some(foreign) = login(bench)?.foreign.clone() else {
+        let why = "no token for another server could be had: only client credentials try to";
+        return Err(Verdict::Inapplicable(why.to_owned()));
+    };
+    let exchange = with(bench, &foreign).await?;
+    let seen = || format!("a token for another resource: {}", exchange.outcome());
+    Ok(judged((exchange.status != Some(401)).then(seen), &exchange))
+}
+
+async fn scope(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let Some(narrow) = login(bench)?.narrow.clone() else {
+        let why = "there is no token with fewer scopes: only client credentials ask for one";
+        return Err(Verdict::Inapplicable(why.to_owned()));
+    };
+    let exchange = with(bench, &narrow).await?;
+    if exchange.status.is_some_and(|it| it < 300) {
+        return Err(Verdict::Inapplicable("one scope is enough for what was asked".to_owned()));
+    }
+    let challenges = Challenges::of(&exchange);
+    let error = challenges.parameter("error");
+    let wrong = if exchange.status != Some(403) {
+        Some(exchange.outcome())
+    } else if error != Some("insufficient_scope") {
+        Some(format!("the error of the challenge is {error:?}"))
+    } else {
+        let mut parts = ["scope", "resource_metadata"].into_iter();
+        let missing = parts.find(|name| challenges.parameter(name).is_none());
+        missing.map(|name| format!("the challenge has no {name}"))
+    };
+    Ok(wrong.map_or(Verdict::Holds, |seen| finding(seen, &exchange)))
+}
+
+fn challenge_scope(login: &LoggedIn) -> Result<Verdict, Verdict> {
+    if login.discovery.scopes().is_empty() {
+        return Err(Verdict::Inapplicable("the server names no scopes".to_owned()));
+    }
+    let is_there = login.discovery.challenges.parameter("scope").is_some();
+    let wrong = (!is_there).then(|| "the challenge has no scope".to_owned());
+    Ok(judged(wrong, &login.discovery.refusal))
+}
+
+fn offline(login: &LoggedIn) -> Verdict {
+    let challenge = login.discovery.challenges.parameter("scope").unwrap_or_default();
+    let (place, exchange) = if challenge.split(' ').any(|it| it == "offline_access") {
+        ("challenge", &login.discovery.refusal)
+    } else if login.discovery.scopes().contains(&"offline_access") {
+        ("metadata", &login.discovery.resource.exchange)
+    } else {
+        return Verdict::Holds;
+    };
+    proven(format!("the {place} names offline_access"), exchange)
+}

@@ -1,0 +1,167 @@
+//! An answer over HTTP as it comes in: its head first, then a body, or the events of a stream. Each answer that is
+//! asked for is read here, and nowhere else.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
+use crate::sse::{Decoder, Frame, MAX_EVENT_BYTES, is_event_stream};
+use crate::target::{Body, Target, TargetError};
+
+/// For an answer whose time someone else limits.
+pub(crate) const NO_LIMIT: Duration = Duration::from_secs(86_400);
+
+/// Dropping it ends the exchange.
+pub(crate) struct Incoming {
+    /// The status and the headers, and what was read of the body as a whole.
+    pub(crate) exchange: Exchange,
+    /// Whether it is an event stream.
+    pub(crate) streams: bool,
+    body: Body,
+    decoder: Decoder,
+    frames: VecDeque<Frame>,
+    /// What was read of the body and is not in the exchange yet.
+    bytes: Vec<u8>,
+    watch: Option<Box<dyn Fn(&[u8]) + Send + Sync>>,
+}
+
+/// Why a body was not read to its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The time was over.
+    Late,
+    /// It broke off, or is too long.
+    Problem(String),
+}
+
+impl Incoming {
+    /// Sends a request, and waits for the head of its answer.
+    ///
+    /// # Errors
+    /// Those of [`Target::send`].
+    pub(crate) async fn open(
+        target: &Target,
+        request: Request<Bytes>,
+    ) -> Result<Self, TargetError> {
+        let (head, body) = target.send(request).await?.into_parts();
+        let streams = is_event_stream(&head.headers);
+        let status = Some(head.status.as_u16());
+        Ok(Self {
+            exchange: Exchange { status, headers: head.headers, ..Exchange::default() },
+            streams,
+            body,
+            decoder: Decoder::default(),
+            frames: VecDeque::new(),
+            bytes: Vec::new(),
+            watch: None,
+        })
+    }
+
+    /// The same; `watch` sees the data of each event as it comes, or the whole body.
+    pub(crate) fn watched(self, watch: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self { watch: Some(Box::new(watch)), ..self }
+    }
+
+    /// The next frame of an event stream, or `None` at its end. Loses nothing when it is dropped while it waits.
+    ///
+    /// # Errors
+    /// It broke off, or cannot be decoded.
+    pub(crate) async fn next(&mut self) -> Result<Option<Frame>, String> {
+        loop {
+            if let Some(frame) = self.frames.pop_front() {
+                return Ok(Some(frame));
+            }
+            let Some(data) = self.chunk().await? else {
+                return Ok(None);
+            };
+            self.decode(&data)?;
+        }
+    }
+
+    /// Reads on to the end, of an event stream until it is enough, and adds what comes to the exchange.
+    ///
+    /// # Errors
+    /// It did not end within this time, or cannot be read.
+    pub(crate) async fn read(
+        &mut self,
+        within: Duration,
+        is_enough: impl Fn(&Exchange) -> bool,
+    ) -> Result<(), Stop> {
+        let read = timeout(within, self.fill(is_enough)).await;
+        let read = read.map_or(Err(Stop::Late), |read| read.map_err(Stop::Problem));
+        let bytes = std::mem::take(&mut self.bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        self.exchange.received.push_str(&text);
+        if self.streams {
+            return read;
+        }
+        if let Some(watch) = self.watch.as_ref().filter(|_| !bytes.is_empty()) {
+            watch(&bytes);
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(Value::Array(messages)) => self.exchange.messages = messages,
+            Ok(message) => self.exchange.messages = vec![message],
+            Err(_) if is_like_a_message(&text) => return Err(Stop::Problem(NOT_JSON.to_owned())),
+            Err(_) => {}
+        }
+        read
+    }
+
+    async fn fill(&mut self, is_enough: impl Fn(&Exchange) -> bool) -> Result<(), String> {
+        while let Some(data) = self.chunk().await? {
+            if self.bytes.len() + data.len() > MAX_EVENT_BYTES {
+                return Err(format!("the body is longer than {MAX_EVENT_BYTES} bytes"));
+            }
+            self.bytes.extend_from_slice(&data);
+            // What comes after bytes that are no event stream is read nevertheless.
+            if !self.streams || self.decode(&data).is_err() {
+                continue;
+            }
+            let mut is_broken = false;
+            for frame in self.frames.drain(..) {
+                let Frame::Event(event) = frame else { continue };
+                match serde_json::from_str(&event.data) {
+                    Ok(message) => self.exchange.messages.push(message),
+                    Err(_) => is_broken |= is_like_a_message(&event.data),
+                }
+            }
+            if is_enough(&self.exchange) {
+                return Ok(());
+            }
+            if is_broken {
+                return Err(NOT_JSON.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
+        while let Some(frame) = self.body.frame().await {
+            let what = if self.streams { "stream" } else { "body" };
+            let frame = frame.map_err(|error| format!("the {what} broke off: {error}"))?;
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    fn decode(&mut self, data: &[u8]) -> Result<(), String> {
+        let before = self.frames.len();
+        let decoded = self.decoder.push(data, &mut self.frames);
+        for frame in self.frames.iter().skip(before) {
+            if let (Frame::Event(event), Some(watch)) = (frame, &self.watch)
+                && !event.data.is_empty()
+            {
+                watch(event.data.as_bytes());
+            }
+        }
+        decoded.map_err(|error| error.to_string())
+    }
+}
