@@ -173,6 +173,8 @@ pub(super) async fn read(
             }
         }
     };
+    // A character that is cut off at the end may come later.
+    exchange.is_garbled |= str::from_utf8(&bytes).is_err_and(|it| it.error_len().is_some());
     let text = String::from_utf8_lossy(&bytes);
     exchange.received.push_str(&text);
     match serde_json::from_slice::<Value>(&bytes) {
