@@ -28,17 +28,34 @@ pub(crate) fn misfit(revision: Revision, asked: &str, message: &Value) -> Option
     if let Some(method) = message.get("method") {
         return schema.of_method(method.as_str()?, message);
     }
+    let message = &identified(message);
     if message.get("error").is_some() {
-        return schema.find(schema.error(), &identified(message), "");
+        let general = schema.find(schema.error(), message, "");
+        return general.or_else(|| schema.find(schema.of_error(message)?, message, ""));
     }
     let frame = schema.find(schema.response(), message, "");
     frame.or_else(|| {
         let result = message.get("result")?;
+        if let Some(problem) = odd_question(asked, result).filter(|_| revision.is_modern()) {
+            return Some(format!("/result {problem} (InputRequiredResult of {revision})"));
+        }
         schema.find(&schema.of_result(asked, result)?, result, "/result")
     })
 }
 
-/// JSON-RPC wants an error without a known request to have the id null, and the schemas have no place for it.
+/// What the schema says of a result that needs input only in words.
+fn odd_question(asked: &str, result: &Value) -> Option<&'static str> {
+    result.get("resultType").filter(|it| **it == "input_required")?;
+    if !matches!(asked, "tools/call" | "prompts/get" | "resources/read") {
+        return Some("needs input, which a result of this method cannot");
+    }
+    let has = |member| result.get(member).is_some();
+    let is_empty = !has("inputRequests") && !has("requestState");
+    is_empty.then_some("has neither inputRequests nor requestState")
+}
+
+/// JSON-RPC wants an error without a known request to have the id null, and the schemas have no place for it. A wrong id
+/// is another finding.
 fn identified(message: &Value) -> Value {
     let mut message = message.clone();
     if message.get("id").is_none_or(Value::is_null)
@@ -97,6 +114,17 @@ impl Schema {
     /// What an error is.
     fn error(&self) -> &'static str {
         if self.has("JSONRPCErrorResponse") { "JSONRPCErrorResponse" } else { "JSONRPCError" }
+    }
+
+    /// The definition of the errors with the code of this one, if they have one. That of an unsupported version is held
+    /// against it by a rule of its own.
+    fn of_error(&self, message: &Value) -> Option<&str> {
+        let code = message.pointer("/error/code").filter(|it| **it != -32022)?;
+        let mut all = self.whole.get(self.holder)?.as_object()?.iter();
+        let has = |it: &Value| {
+            it.pointer("/properties/error/allOf/1/properties/code/const") == Some(code)
+        };
+        all.find_map(|(name, it)| has(it).then_some(name.as_str()))
     }
 
     fn has(&self, definition: &str) -> bool {

@@ -60,10 +60,12 @@ pub(super) async fn make(bench: &mut Bench) {
             let params = json!({
                 "name": name, "arguments": arguments, "_meta": {"progressToken": token},
             });
+            let began = Instant::now();
             let exchange = bench.ask("tools/call", params).await;
+            let took = began.elapsed();
             let result = exchange.result();
             is_error |= result.is_none_or(|it| it.get("isError") == Some(&json!(true)));
-            made.push(MadeCall { tool: tool.clone(), token, exchange });
+            made.push(MadeCall { tool: tool.clone(), token, exchange, took });
         }
         if is_error {
             counts.errors.push(name.to_owned());

@@ -113,7 +113,7 @@ impl<'a> Heard<'a> {
 
     /// The request that has its id.
     pub(super) fn request(&self) -> Option<&'a Value> {
-        let id = self.message.get("id").filter(|id| !id.is_null())?;
+        let id = self.id();
         self.asked().rev().find(|it| it.get("id") == Some(id) && it.get("method").is_some())
     }
 
@@ -127,12 +127,17 @@ impl<'a> Heard<'a> {
         answers(self.before, self.id()) >= self.requests(self.id())
     }
 
+    /// Whether a response with this id came before it.
+    pub(super) fn is_answered(&self, id: &Value) -> bool {
+        answers(self.before, id) > 0
+    }
+
     /// The id of a request before it that has no response of its own, not even later.
     pub(super) fn pending(&self) -> Option<&'a Value> {
         let ids = self.asked().filter(|it| it.get("method").is_some());
         let mut ids = ids.filter_map(|it| it.get("id"));
         let asked = |id: &Value| self.asked().filter(|it| it.get("id") == Some(id)).count();
-        ids.find(|id| answers(&self.talk.lines, id) < asked(id))
+        ids.find(|id| !id.is_null() && answers(&self.talk.lines, id) < asked(id))
     }
 
     /// The last notification that was sent before it.
@@ -141,8 +146,8 @@ impl<'a> Heard<'a> {
         all.find_map(|it| it.get("method")?.as_str())
     }
 
-    /// How many requests have this id. A server may read more than is JSON.
-    fn requests(&self, id: &Value) -> usize {
+    /// How many messages have this id. A server may read more than is JSON.
+    pub(super) fn requests(&self, id: &Value) -> usize {
         self.asked().filter(|it| it.get("id") == Some(id)).count() + self.unread(id)
     }
 

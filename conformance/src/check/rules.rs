@@ -26,11 +26,12 @@ mod sessions;
 mod tasks;
 mod tools;
 mod transport;
+mod unasked;
 
 use std::time::Duration;
 
 use super::report::Judged;
-use super::rule::{Level, Rule, Scope, Transport};
+use super::rule::{Level, Rule, Scope, Transport, Verdict};
 use crate::probe::{Exchange, Revision};
 
 pub(super) use listens::wanted;
@@ -71,21 +72,27 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         pipes::RULES,
         // What came while all of these were checked is looked at once more.
         messages::RULES,
+        unasked::RULES,
         contents::RULES,
     ];
     groups.into_iter().flatten()
 }
 
-/// The rule about a revision that is answered and not served, judged.
+/// The rule about a revision that is answered and not served, or of which nothing is known, judged.
 pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> Option<Judged> {
-    let rule = modern::RULES.iter().find(|rule| rule.id == modern::DISCOVER)?;
-    let verdict = modern::discover(revision, greeting);
+    let id = if greeting.is_late { SPEAKS } else { modern::DISCOVER };
+    let rule = all().find(|rule| rule.id == id)?;
+    let verdict = match greeting.is_late {
+        true => Verdict::Unclear(greeting.outcome()),
+        false => modern::discover(revision, greeting),
+    };
     Some(Judged { rule, revision, verdict, elapsed: Duration::ZERO })
 }
 
 /// Whether a rule only looks at what came before.
 pub(super) fn looks_back(rule: &Rule) -> bool {
-    messages::RULES.iter().chain(contents::RULES).any(|it| it.id == rule.id)
+    let mut all = [messages::RULES, unasked::RULES, contents::RULES].into_iter().flatten();
+    all.any(|it| it.id == rule.id)
 }
 
 const MUST: Level = Level::Must;

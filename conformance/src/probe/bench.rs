@@ -72,6 +72,8 @@ pub(crate) struct MadeCall {
     /// The token of its progress.
     pub(crate) token: Value,
     pub(crate) exchange: Exchange,
+    /// How long the answer took.
+    pub(crate) took: Duration,
 }
 
 impl Endpoint {

@@ -12,7 +12,8 @@ use crate::target::TargetError;
 pub(crate) struct Revisions {
     /// Those that it says it uses.
     pub(crate) spoken: Vec<Revision>,
-    /// Those in which it answered a greeting although it does not list them, and that answer.
+    /// Those in which it answered a greeting although it does not list them, or did not answer a handshake in time, and
+    /// what came.
     pub(crate) unlisted: Vec<(Revision, Exchange)>,
 }
 
@@ -30,7 +31,10 @@ pub(crate) async fn revisions(
         let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             all.spoken.push(revision);
-        } else if revision.is_modern() && bench.greeting.result().is_some() {
+        } else if match revision.is_modern() {
+            true => bench.greeting.result().is_some(),
+            false => bench.greeting.is_late,
+        } {
             all.unlisted.push((revision, bench.greeting.clone()));
         }
         greetings.push(std::mem::take(&mut bench.greeting));

@@ -37,6 +37,8 @@ pub struct Exchange {
     pub(crate) is_unheard: bool,
     /// Whether an event stream was still open after its response.
     pub(crate) is_open: bool,
+    /// Whether the body is not UTF-8. What is shown of it was mended.
+    pub(crate) is_garbled: bool,
 }
 
 /// What was seen on a subscription that was watched.

@@ -96,6 +96,9 @@ impl Incoming {
         let read = timeout(within, self.fill(is_enough)).await;
         let read = read.map_or(Err(Stop::Late), |read| read.map_err(Stop::Problem));
         let bytes = std::mem::take(&mut self.bytes);
+        // A character that is cut off at the end may come later.
+        self.exchange.is_garbled |=
+            str::from_utf8(&bytes).is_err_and(|it| it.error_len().is_some());
         let text = String::from_utf8_lossy(&bytes);
         self.exchange.received.push_str(&text);
         if self.streams {

@@ -36,7 +36,7 @@ impl Bench {
     }
 
     /// Every item of a list, page by page, and the exchanges.
-    async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
+    pub(crate) async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
         let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
         // A list that never ends is a separate finding.
         for _ in 0..100 {

@@ -36,6 +36,15 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| settled(unknown_members(bench)).boxed(),
     },
     Rule {
+        id: "base.no-request",
+        level: PRACTICE,
+        section: "Base protocol, Requests; 2026-07-28, Streamable HTTP, Sending messages",
+        title: "A request with the id null is not served, and in 2026-07-28 no response is accepted over HTTP",
+        fix: "refuse with code −32600, and over HTTP with status 400, what is neither a request nor a notification",
+        scope: EVERYWHERE,
+        probe: |bench| settled(no_request(bench)).boxed(),
+    },
+    Rule {
         id: "base.ping",
         level: MUST,
         section: "Ping",
@@ -121,6 +130,21 @@ async fn unknown_members(bench: &mut Bench) -> Result<Verdict, Verdict> {
         return Ok(proven(exchange.outcome(), &exchange));
     }
     Ok(holds_if(exchange.result().is_some(), exchange.outcome(), &exchange))
+}
+
+async fn no_request(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let mut nameless = bench.message_with(Value::Null, plain(bench)?, json!({}));
+    let (mut fresh, exchange) = harm(bench, nameless.to_string()).await?;
+    let is_served = exchange.messages.iter().any(|it| it.get("result").is_some());
+    let mut verdict = holds_if(!is_served, "a request with the id null got a result", &exchange);
+    if !is_served && bench.revision.is_modern() && bench.endpoint.is_http() {
+        nameless = json!({"jsonrpc": "2.0", "id": "never asked", "result": {}});
+        let exchange = fresh.raw(fresh.framed(&nameless)).await;
+        let is_taken = exchange.status.is_some_and(|it| it < 300);
+        verdict = holds_if(!is_taken, format!("a response: {}", exchange.outcome()), &exchange);
+    }
+    fresh.end().await;
+    Ok(verdict)
 }
 
 async fn ping(bench: &mut Bench) -> Verdict {

@@ -89,8 +89,11 @@ fn encoded(value: &Value, member: &str, path: &str) -> Option<String> {
 async fn uri(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
         search(result(heard)?, "/result", 0, &|value, path| {
-            let uri = value.get("uri")?.as_str()?;
-            (!is_absolute(uri)).then(|| format!("{path}/uri is {uri:?}"))
+            let is_bad = |member, is_good: fn(&str) -> bool| {
+                let text = value.get(member)?.as_str().filter(|it| !is_good(it))?;
+                Some(format!("{path}/{member} is {text:?}"))
+            };
+            is_bad("uri", is_absolute).or_else(|| is_bad("uriTemplate", is_template))
         })
     })
 }
@@ -101,6 +104,14 @@ fn is_absolute(uri: &str) -> bool {
     let is_scheme = scheme.starts_with(|it: char| it.is_ascii_alphabetic())
         && scheme.chars().all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it));
     is_scheme && !uri.contains(|it: char| it.is_whitespace() || it.is_control())
+}
+
+/// Whether every brace of a template has its other one, and something between them.
+fn is_template(template: &str) -> bool {
+    let mut parts = template.split('{');
+    let mut begins = parts.next().into_iter();
+    let is_good = |(name, rest): (&str, &str)| !name.is_empty() && !rest.contains('}');
+    begins.all(|it| !it.contains('}')) && parts.all(|it| it.split_once('}').is_some_and(is_good))
 }
 
 async fn own(bench: &mut Bench) -> Verdict {
@@ -120,7 +131,13 @@ async fn own(bench: &mut Bench) -> Verdict {
 
 /// The result of a method that brings contents or resources.
 fn result<'a>(heard: &Heard<'a>) -> Option<&'a Value> {
-    let methods = ["tools/call", "resources/read", "resources/list", "prompts/get"];
+    let methods = [
+        "tools/call",
+        "resources/read",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/get",
+    ];
     methods.contains(&heard.method()?).then(|| heard.message.get("result")).flatten()
 }
 

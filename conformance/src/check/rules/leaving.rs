@@ -3,39 +3,91 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::super::rule::{Rule, Verdict, proven};
+use super::super::calling::make;
+use super::super::rule::{Rule, Verdict, holds_if, proven};
 use super::calls::{callable, needs_nothing, nothing_to_call};
-use super::{EVERYWHERE, PRACTICE};
-use crate::probe::Bench;
+use super::{EVERYWHERE, PRACTICE, SHOULD, STDIO};
+use crate::probe::{Bench, Exchange, QUIET};
 
 /// The maximum number of calls that are abandoned.
 const LEFT: u32 = 20;
 /// How long a client waits before it leaves.
 const STAY: Duration = Duration::from_millis(20);
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    id: "calls.left",
-    level: PRACTICE,
-    section: "Cancellation, Timing considerations",
-    title: "After twenty abandoned calls, the next call is answered as before",
-    fix: "free the resources of a call when its client disconnects or cancels it, and limit how long a call may run",
-    scope: EVERYWHERE,
-    probe: |bench| left(bench).boxed(),
-}];
+/// How many tools are tried until a call is answered with a result.
+const TRIED: usize = 3;
+/// A call that takes as long can be cancelled in time.
+const SLOW: Duration = Duration::from_secs(1);
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "calls.left",
+        level: PRACTICE,
+        section: "Cancellation, Timing considerations",
+        title: "After twenty abandoned calls, the next call is answered as before",
+        fix: "free the resources of a call when its client disconnects or cancels it, and limit how long a call may run",
+        scope: EVERYWHERE,
+        probe: |bench| left(bench).boxed(),
+    },
+    Rule {
+        id: "calls.cancelled",
+        level: SHOULD,
+        section: "Cancellation, Behaviour; 2026-07-28, stdio, Cancellation (a MUST there)",
+        title: "A call that is cancelled long before it would end gets no response",
+        fix: "read stdin while tools run; on notifications/cancelled stop the call, and send nothing more for it",
+        scope: STDIO,
+        probe: |bench| cancelled(bench).boxed(),
+    },
+];
+
+async fn cancelled(bench: &mut Bench) -> Verdict {
+    make(bench).await;
+    let made = bench.calls.iter().flat_map(|(made, _)| made);
+    let slow = made.filter(|it| it.took >= SLOW && it.exchange.result().is_some());
+    let slow = slow.min_by_key(|it| it.took).map(|it| (it.exchange.sent.clone(), it.took));
+    let Some((sent, took)) = slow else {
+        return Verdict::Inapplicable(format!("no call took {} s", SLOW.as_secs_f64()));
+    };
+    let mut message: Value = serde_json::from_str(&sent).unwrap_or_default();
+    let id = json!("cancelled");
+    if let Some(own) = message.get_mut("id") {
+        own.clone_from(&id);
+    }
+    let mut fresh = bench.another().await;
+    let raw = fresh.framed(&message);
+    let early = fresh.raw_within(raw, SLOW / 4).await;
+    let exchange = fresh.cancel(id, took + QUIET).await;
+    fresh.end().await;
+    if early.response().is_some() {
+        return Verdict::Unclear("the call was answered at once".to_owned());
+    }
+    let seen = format!("a call that takes {} ms was cancelled, and answered", took.as_millis());
+    holds_if(exchange.response().is_none(), seen, &exchange)
+}
 
 async fn left(bench: &mut Bench) -> Verdict {
-    let chosen = callable(bench).find(|tool| needs_nothing(tool));
-    let Some(name) = chosen.and_then(|tool| tool.get("name")).cloned() else {
+    let free = callable(bench).filter(|tool| needs_nothing(tool));
+    let names: Vec<_> = free.filter_map(|tool| tool.get("name").cloned()).take(TRIED).collect();
+    if names.is_empty() {
         return nothing_to_call("needs no arguments");
-    };
-    let params = json!({"name": name, "arguments": {}});
+    }
     let mut fresh = bench.another().await;
-    let began = Instant::now();
-    let before = fresh.ask("tools/call", params.clone()).await;
-    let took = began.elapsed();
+    let (mut name, mut params) = (Value::Null, Value::Null);
+    let (mut before, mut took) = (Exchange::default(), Duration::ZERO);
+    // The first may need more than this client has.
+    for each in names {
+        params = json!({"name": each, "arguments": {}});
+        name = each;
+        let began = Instant::now();
+        before = fresh.ask("tools/call", params.clone()).await;
+        took = began.elapsed();
+        if before.result().is_some() {
+            break;
+        }
+    }
     if before.result().is_none() {
         fresh.end().await;
         return Verdict::Unclear(format!("{name}: {}", before.outcome()));

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::super::heard::{Heard, every, exchanges};
 use super::super::rule::{Rule, Scope, Verdict};
-use super::{EVERYWHERE, HTTP, MODERN, MUST, PRACTICE, SHOULD, STDIO};
+use super::{EVERYWHERE, HTTP, MODERN, MODERN_HTTP, MUST, PRACTICE, SHOULD, STDIO};
 use crate::probe::{Bench, Exchange, NOT_WRITTEN, QUIET, Revision, is_like_a_message};
 use crate::schema::misfit;
+use crate::sse::is_event_stream;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -59,8 +60,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.json",
         level: MUST,
         section: "Base protocol (RFC 8259)",
-        title: "Every message is valid JSON",
-        fix: "write null for a number that JSON does not have, such as NaN or Infinity",
+        title: "Every message is valid JSON, in UTF-8",
+        fix: "write null for a number that JSON does not have, such as NaN or Infinity, and set the encoding of stdout to UTF-8",
         scope: EVERYWHERE,
         probe: |bench| valid_json(bench).boxed(),
     },
@@ -101,13 +102,13 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| no_requests(bench).boxed(),
     },
     Rule {
-        id: "messages.progress-unasked",
-        level: MUST,
-        section: "Progress, Progress flow",
-        title: "Progress is reported only to a request that has a progressToken",
-        fix: "send notifications/progress only if the request has a progressToken in _meta",
-        scope: EVERYWHERE,
-        probe: |bench| progress_unasked(bench).boxed(),
+        id: "http.unbuffered",
+        level: SHOULD,
+        section: "2026-07-28, Streamable HTTP, Sending messages",
+        title: "An event stream has the header X-Accel-Buffering: no",
+        fix: "send X-Accel-Buffering: no with every event stream, so that proxies pass events on at once",
+        scope: MODERN_HTTP,
+        probe: |bench| unbuffered(bench).boxed(),
     },
     Rule {
         id: "http.streams-end",
@@ -196,6 +197,7 @@ async fn once(bench: &mut Bench) -> Verdict {
         match heard.request() {
             Some(_) => heard.is_surplus().then(|| format!("the id {id} was answered again")),
             None if heard.pending().is_some() || heard.notification().is_some() => None,
+            None if heard.requests(id) > 0 => None,
             None => Some(format!("a response with the id {id} came, which no request has")),
         }
     })
@@ -233,8 +235,15 @@ async fn notification(bench: &mut Bench) -> Verdict {
 async fn valid_json(bench: &mut Bench) -> Verdict {
     every(bench, |heard| {
         let is_meant = heard.talk.http.is_some() || is_like_a_message(&heard.line.text);
-        let error = serde_json::from_str::<Value>(&heard.line.text).err()?;
-        is_meant.then(|| format!("a message is not JSON: {error}"))
+        let is_garbled = match &heard.talk.http {
+            Some(exchange) => exchange.is_garbled,
+            None => heard.line.messages.is_none(),
+        };
+        match serde_json::from_str::<Value>(&heard.line.text) {
+            Err(error) if is_meant => Some(format!("a message is not JSON: {error}")),
+            Ok(_) if is_garbled => Some("a message is not UTF-8".to_owned()),
+            _ => None,
+        }
     })
 }
 
@@ -289,18 +298,12 @@ async fn no_requests(bench: &mut Bench) -> Verdict {
     })
 }
 
-async fn progress_unasked(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let is_progress = heard.message.get("method")? == "notifications/progress";
-        // A stream of its own tells what was asked elsewhere.
-        heard.last().filter(|_| is_progress)?;
-        let mut tokens = heard.asked().map(|it| it.pointer("/params/_meta/progressToken"));
-        // Whose token it is, is another rule.
-        if tokens.any(|token| token.is_some()) {
-            return None;
-        }
-        let token = heard.message.pointer("/params/progressToken").unwrap_or(&Value::Null);
-        Some(format!("progress came with the token {token}, which no request has"))
+async fn unbuffered(bench: &mut Bench) -> Verdict {
+    exchanges(bench, |log| {
+        let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
+        let streams = all.filter(|it| it.status == Some(200) && is_event_stream(&it.headers));
+        let wrong = streams.filter(|it| it.header("x-accel-buffering") != Some("no"));
+        wrong.map(|it| ("the stream has no X-Accel-Buffering: no".to_owned(), it)).collect()
     })
 }
 

@@ -15,10 +15,10 @@ pub(super) const RULES: &[Rule] = &[
         id: DISCOVER,
         level: MUST,
         section: "2026-07-28, Discovery",
-        title: "server/discover lists the version of its request in supportedVersions, or refuses it with −32022",
-        fix: "list every version that you support, and refuse the others with code −32022",
+        title: "server/discover lists the version of its request in supportedVersions, or refuses it with −32022; and the older versions that it lists are served",
+        fix: "list every version that you support and no other, and refuse the others with code −32022",
         scope: MODERN,
-        probe: |bench| async { discover(bench.revision, &bench.greeting) }.boxed(),
+        probe: |bench| served(bench).boxed(),
     },
     Rule {
         id: "modern.meta-missing",
@@ -92,6 +92,23 @@ pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Verdict {
     let listed = versions.is_some_and(|it| it.contains(&json!(revision.as_str())));
     let seen = "supportedVersions does not list the version of the request";
     holds_if(listed, seen, exchange)
+}
+
+/// The same, and whether a handshake is answered in each older revision that is listed.
+async fn served(bench: &mut Bench) -> Verdict {
+    let result = bench.greeting.result();
+    let versions = result.and_then(|it| it.get("supportedVersions")?.as_array());
+    let versions = versions.into_iter().flatten().filter_map(|it| it.as_str()?.parse().ok());
+    for revision in versions.filter(|it| !bench.spoken.contains(it)) {
+        let mut older = Bench::new(bench.endpoint.clone(), revision, bench.patience);
+        let agrees = older.agrees().await;
+        let exchange = std::mem::take(&mut older.greeting);
+        older.end().await;
+        if !agrees && revision != bench.revision {
+            return finding(format!("{revision} is listed: {}", exchange.outcome()), &exchange);
+        }
+    }
+    discover(bench.revision, &bench.greeting)
 }
 
 /// The request for what the server is, without one key of `_meta`.

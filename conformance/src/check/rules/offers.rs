@@ -7,6 +7,9 @@ use super::super::rule::{Rule, Verdict, finding, holds_if, invalid_params};
 use super::{EVERYWHERE, LEGACY, MUST, SHOULD};
 use crate::probe::Bench;
 
+/// The most resources that are subscribed to.
+const MOST_SUBSCRIBED: usize = 20;
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "tools.unknown",
@@ -58,8 +61,8 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "Logging, Error handling",
         title: "An unknown log level is refused with −32602",
-        fix: "answer logging/setLevel with code −32602 if the level is not one of the eight levels",
-        scope: LEGACY,
+        fix: "answer logging/setLevel, or a request with that logLevel in _meta, with code −32602 if the level is not one of the eight levels",
+        scope: EVERYWHERE,
         probe: |bench| log_level(bench).boxed(),
     },
     Rule {
@@ -109,16 +112,22 @@ async fn subscribe(bench: &mut Bench) -> Verdict {
     if declared.and_then(|it| it.get("subscribe")) != Some(&json!(true)) {
         return without("resources.subscribe");
     }
-    let uri = bench.items("resources/list").first().and_then(|it| it.get("uri")).cloned();
-    let Some(uri) = uri else {
+    let uris = bench.items("resources/list").iter().filter_map(|it| it.get("uri").cloned());
+    let uris: Vec<_> = uris.take(MOST_SUBSCRIBED).collect();
+    if uris.is_empty() {
         return Verdict::Inapplicable("no resource is listed".to_owned());
-    };
-    let exchange = bench.ask("resources/subscribe", json!({ "uri": uri })).await;
-    if exchange.result().is_some() {
-        bench.ask("resources/unsubscribe", json!({ "uri": uri })).await;
     }
-    // A resource that never changes may be refused.
-    holds_if(exchange.code() != Some(-32601), exchange.outcome(), &exchange)
+    for uri in uris {
+        let exchange = bench.ask("resources/subscribe", json!({ "uri": uri })).await;
+        if exchange.result().is_some() {
+            bench.ask("resources/unsubscribe", json!({ "uri": uri })).await;
+        }
+        // A resource that never changes may be refused.
+        if exchange.code() == Some(-32601) {
+            return finding(exchange.outcome(), &exchange);
+        }
+    }
+    Verdict::Holds
 }
 
 async fn unknown_resource(bench: &mut Bench) -> Verdict {
@@ -139,7 +148,11 @@ async fn unknown_prompt(bench: &mut Bench) -> Verdict {
 }
 
 async fn log_level(bench: &mut Bench) -> Verdict {
-    refused(bench, "logging", "logging/setLevel", json!({"level": "loud"})).await
+    let (method, params) = match bench.revision.is_modern() {
+        true => (bench.plain(), json!({"_meta": {"io.modelcontextprotocol/logLevel": "loud"}})),
+        false => ("logging/setLevel", json!({"level": "loud"})),
+    };
+    refused(bench, "logging", method, params).await
 }
 
 async fn undeclared(bench: &mut Bench) -> Verdict {

@@ -1,8 +1,9 @@
 //! What known clients make of tools: names and schemas that they all take, and an order that stays.
 
 use futures_util::FutureExt as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::super::calling::make;
 use super::super::rule::{Rule, Verdict, finding};
 use super::lists::every_tool;
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
@@ -53,8 +54,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.order",
         level: SHOULD,
         section: "2026-07-28, Tools, Listing tools",
-        title: "Tools are listed in the same order each time",
-        fix: "sort the tools, or keep the order in which they were added",
+        title: "The same tools are listed in the same order each time, whatever was called before (a MUST)",
+        fix: "sort the tools, or keep the order in which they were added; and keep no state of a connection",
         scope: MODERN,
         probe: |bench| order(bench).boxed(),
     },
@@ -98,17 +99,19 @@ async fn order(bench: &mut Bench) -> Verdict {
     if !bench.offers("tools") {
         return Verdict::Inapplicable("the server does not declare tools".to_owned());
     }
-    let mut first: Option<Vec<Value>> = None;
-    for _ in 0..3 {
-        let exchange = bench.ask("tools/list", json!({})).await;
-        let tools = exchange.result().and_then(|it| it.get("tools"));
-        let tools = tools.and_then(Value::as_array).into_iter().flatten();
-        let names: Vec<_> = tools.filter_map(|tool| tool.get("name").cloned()).collect();
-        match &first {
-            Some(before) if *before != names => {
-                return finding("the order changed", &exchange);
-            }
-            _ => first = Some(names),
+    let names = |tools: &[Value]| -> Vec<_> {
+        tools.iter().filter_map(|tool| tool.get("name").cloned()).collect()
+    };
+    let first = names(bench.items("tools/list"));
+    for after_calls in [false, false, true] {
+        if after_calls {
+            make(bench).await;
+        }
+        let (tools, pages) = bench.all("tools/list", "tools").await;
+        let is_whole = pages.iter().all(|page| page.result().is_some());
+        if let Some(page) = pages.last().filter(|_| is_whole && names(&tools) != first) {
+            let when = if after_calls { " after the tools were called" } else { "" };
+            return finding(format!("the list changed{when}"), page);
         }
     }
     Verdict::Holds

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::correct::correct;
 use super::mutants::rounds::{BY_RESULT, asking};
 use super::{found, of_two_callers, text};
-use crate::mutation::{Answer, Fault, SentRequest, broken, instead};
+use crate::mutation::{Answer, Fault, SentRequest, broken, instead, result};
 
 fn refused(asked: &SentRequest, status: u16, code: i64) -> Answer {
     let error = json!({"code": code, "message": "no: this is of 2026-07-28"});
@@ -45,7 +45,10 @@ async fn rules_broken(fault: Fault) -> BTreeSet<&'static str> {
 #[tokio::test(start_paused = true)]
 async fn a_server_of_older_clients_may_take_a_request_without_version_for_one_of_theirs() {
     assert_eq!(rules_broken(instead(unversioned)).await, BTreeSet::new());
-    let alone = instead(unversioned_and_modern_alone);
+    let listed = result("server/discover", |result| {
+        result["supportedVersions"] = json!(["2026-07-28"]);
+    });
+    let alone = listed.and(instead(unversioned_and_modern_alone));
     let rule = BTreeSet::from(["modern.version-header"]);
     assert_eq!(rules_broken(alone).await, rule);
 }

@@ -133,6 +133,20 @@ fn base() -> Vec<Mutant> {
                 }
             }),
         ),
+        legacy(
+            "base.no-request",
+            instead(|asked| {
+                let is_null = asked.body.get("id").is_some_and(Value::is_null);
+                is_null.then(|| asked.answered(json!({})))
+            }),
+        ),
+        modern(
+            "base.no-request",
+            instead(|asked| {
+                let is_response = asked.body["result"].is_object();
+                is_response.then(|| Answer::new(202, Value::Null))
+            }),
+        ),
         legacy("base.unknown-method", recode("no/such/method", -32600)),
         legacy(
             "base.parse-error",
@@ -324,6 +338,19 @@ fn statements() -> Vec<Mutant> {
             "modern.discover",
             result("server/discover", |result| {
                 result["supportedVersions"] = json!([LEGACY.as_str()]);
+            }),
+        ),
+        // Of two versions that are listed one is answered with another.
+        modern(
+            "modern.discover",
+            answer(|asked, answer| {
+                if asked.is_rpc("server/discover") && answer.body["result"].is_object() {
+                    answer.body["result"]["supportedVersions"] =
+                        json!([MODERN.as_str(), "2024-11-05"]);
+                }
+                if asked.body["params"]["protocolVersion"] == "2024-11-05" {
+                    answer.body["result"]["protocolVersion"] = LEGACY.as_str().into();
+                }
             }),
         ),
         modern("messages.schema", result("tools/list", |result| without(result, "ttlMs"))),

@@ -25,6 +25,7 @@ while IFS= read -r line; do
   id=${line#*'"id":'}
   id=${id%%',"jsonrpc"'*}
   case $line in
+  '{"id":null,'*) refuse -32600;;
   *'"method":"initialize"'*) result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"small","version":"1"}}';;
   *'"method":"ping"'*) ping;;
   *'"method":"tools/list"'*'"cursor"'*) refuse -32602;;
@@ -89,7 +90,14 @@ async fn a_server_without_ping_breaks_one_rule() {
 }
 
 /// Rules, and the one fault by which a server breaks no other.
-const FAULTS: [(&str, &str); 9] = [
+pub(super) const FAULTS: [(&str, &str); 11] = [
+    // It does not read while a tool runs.
+    ("calls.cancelled", r#"called() { sleep 1.1; result '{"content":[]}'; }"#),
+    // modelcontextprotocol/python-sdk#199, simonlin1212/Vibe-Research#27: stdout has the encoding of the machine.
+    (
+        "base.json",
+        r#"called() { result "{\"content\":[{\"type\":\"text\",\"text\":\"$(printf '\374')\"}]}"; }"#,
+    ),
     // Each answer comes twice.
     (
         "base.once",
@@ -188,6 +196,19 @@ async fn a_program_that_starts_slowly_once_breaks_no_rule() {
     breaks(&report, &[]);
     let unjudged = unjudged(&report);
     assert!(unjudged.contains(&"base.parse-error"), "{}", text(&report));
+}
+
+/// microsoft/mcp#2767, apmantza/pi-lens#860: under load a program answers one handshake too late.
+#[tokio::test]
+async fn a_handshake_that_is_late_proves_nothing() {
+    let fault = r#"taken() { :; }
+answer() { case $line in *'"protocolVersion":"2024-11-05"'*) ;; *) printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1";; esac; }"#;
+    let check = check(fault).timeout(Duration::from_secs(1)).only(["handshake.".to_owned()]);
+    for check in [check.clone(), check.revisions(vec![Revision::V2024_11_05])] {
+        let report = check.run(|_| {}).await.unwrap();
+        breaks(&report, &[]);
+        assert_eq!(unjudged(&report), ["handshake.speaks"], "{}", text(&report));
+    }
 }
 
 #[tokio::test]

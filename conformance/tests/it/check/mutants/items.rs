@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Mutant, instead_error, instead_result, legacy, modern, named, recode, without};
-use crate::mutation::{Fault, ask, result};
+use crate::mutation::{Fault, SentRequest, ask, instead, result};
 
 pub(super) fn lists() -> Vec<Mutant> {
     vec![
@@ -110,9 +110,37 @@ pub(super) fn offers() -> Vec<Mutant> {
             ),
         ),
         modern("prompts.unknown", recode("prompts/get", -32603)),
+        modern(
+            "messages.schema",
+            instead(|asked| {
+                let mut answer = asked.refused(400, -32021);
+                answer.body["error"]["data"] = json!({"requiredCapabilities": ["sampling"]});
+                is_part(asked).then_some(answer)
+            }),
+        ),
+        // It asks for nothing, and gives no state.
+        modern(
+            "messages.schema",
+            instead_result(is_part, json!({"resultType": "input_required", "_meta": named()})),
+        ),
+        modern(
+            "messages.schema",
+            instead_result(
+                |asked| asked.is_rpc("prompts/list") && asked.body["params"]["cursor"].is_null(),
+                json!({"resultType": "input_required", "requestState": "s", "_meta": named()}),
+            ),
+        ),
         legacy(
             "logging.level",
             instead_result(|asked| asked.is_rpc("logging/setLevel"), json!({})),
+        ),
+        modern(
+            "logging.level",
+            ask(|asked| {
+                if let Some(meta) = asked.body.pointer_mut("/params/_meta") {
+                    without(meta, "io.modelcontextprotocol/logLevel");
+                }
+            }),
         ),
         legacy(
             "capabilities.undeclared",
@@ -121,6 +149,10 @@ pub(super) fn offers() -> Vec<Mutant> {
             }),
         ),
     ]
+}
+
+fn is_part(asked: &SentRequest) -> bool {
+    asked.is_rpc("prompts/get") && asked.body["params"]["name"] == "part"
 }
 
 /// The first item of a list is changed.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_conformance::Frame;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Mutant, instead_error, legacy, modern};
-use crate::mutation::{Answer, Fault, answer, frame, instead, status};
+use crate::mutation::{Answer, Fault, answer, frame, instead, result, status};
 
 pub(super) fn streams() -> Vec<Mutant> {
     vec![
@@ -31,7 +31,10 @@ pub(super) fn streams() -> Vec<Mutant> {
         legacy("http2.concurrent", status(200, |asked| asked.body["id"] == "over-http2-5")),
         modern(
             "modern.initialize-versions",
-            instead_error(|asked| asked.is_rpc("initialize"), 400, -32601),
+            result("server/discover", |result| {
+                result["supportedVersions"] = json!(["2026-07-28"]);
+            })
+            .and(instead_error(|asked| asked.is_rpc("initialize"), 400, -32601)),
         ),
     ]
 }

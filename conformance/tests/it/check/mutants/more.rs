@@ -245,6 +245,7 @@ pub(super) fn calls() -> Vec<Mutant> {
             first_tool("inputSchema", json!({"type": "object", "properties": {"a b": {}}})),
         ),
         modern("tools.order", turning()),
+        modern("tools.order", remembering()),
         modern(
             "schemas.header-names",
             annotated(json!({"type": "number", "x-mcp-header": "Size"})),
@@ -306,6 +307,18 @@ fn listing_look(member: &'static str, schema: Value) -> Fault {
 
 fn first_tool(member: &'static str, value: Value) -> Fault {
     result("tools/list", move |result| result["tools"][0][member] = value.clone())
+}
+
+/// A tool that was called is listed no more.
+fn remembering() -> Fault {
+    let is_called = AtomicBool::new(false);
+    answer(move |asked, answer| {
+        is_called.fetch_or(asked.is_call("look"), Ordering::SeqCst);
+        let tools = answer.body.pointer_mut("/result/tools").and_then(Value::as_array_mut);
+        if let Some(tools) = tools.filter(|_| is_called.load(Ordering::SeqCst)) {
+            tools.retain(|it| it["name"] != "look");
+        }
+    })
 }
 
 /// Every second list of tools is in another order.

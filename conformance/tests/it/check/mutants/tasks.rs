@@ -111,6 +111,7 @@ fn started(asked: &SentRequest, flaw: &str) -> Answer {
     let mut answer = Answer::new(200, said.concat().into());
     let kind = HeaderValue::from_static("text/event-stream");
     answer.headers.insert(CONTENT_TYPE, kind);
+    answer.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     answer
 }
 

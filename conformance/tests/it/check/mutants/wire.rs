@@ -40,6 +40,19 @@ pub(super) fn wire() -> Vec<Mutant> {
                 format!("data: {asked}\n\ndata: {response}\n\n")
             }),
         ),
+        modern(
+            "messages.log-unasked",
+            looking(|response| {
+                let params = json!({"level": "info", "data": "looking"});
+                let log =
+                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+                format!("data: {log}\n\ndata: {response}\n\n")
+            }),
+        ),
+        legacy("messages.changes-unasked", changing("resources/updated")),
+        modern("messages.changes-unasked", changing("tools/list_changed")),
+        modern("http.unbuffered", streaming(false, |_, it| format!("data: {it}\n\n"))),
+        legacy("messages.progress-unasked", late()),
         legacy("messages.progress-unasked", unasked()),
         modern("messages.progress-unasked", unasked()),
         legacy("http.event-name", looking(|it| format!("event: response\ndata: {it}\n\n"))),
@@ -77,6 +90,12 @@ pub(super) fn wire() -> Vec<Mutant> {
             "contents.uri",
             content(json!({"type": "resource_link", "name": "one", "uri": "file:///a b"})),
         ),
+        legacy(
+            "contents.uri",
+            result("resources/templates/list", |result| {
+                result["resourceTemplates"][0]["uriTemplate"] = "test://by/{id".into();
+            }),
+        ),
         legacy("contents.own", result("resources/read", |result| result["contents"] = json!([]))),
         modern(
             "contents.own",
@@ -95,15 +114,49 @@ fn silent(method: &'static str) -> Fault {
 
 /// Calls of the read-only tool are answered by an event stream of this text.
 fn looking(text: fn(&Value) -> String) -> Fault {
+    streaming(true, move |_, response| text(response))
+}
+
+/// A change comes with the answer to a call.
+fn changing(what: &'static str) -> Fault {
+    streaming(true, move |_, response| {
+        let change = json!({
+            "jsonrpc": "2.0", "method": format!("notifications/{what}"),
+            "params": {"uri": "test://one"},
+        });
+        format!("data: {change}\n\ndata: {response}\n\n")
+    })
+}
+
+/// Progress comes after the answer.
+fn late() -> Fault {
+    streaming(true, |asked, response| {
+        let token = &asked.body["params"]["_meta"]["progressToken"];
+        let params = json!({"progressToken": token, "progress": 1});
+        let progress =
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        let more = if token.is_null() { String::new() } else { format!("data: {progress}\n\n") };
+        format!("data: {response}\n\n{more}")
+    })
+}
+
+/// The same, as proxies pass it on at once, or not.
+fn streaming(
+    is_unbuffered: bool,
+    text: impl Fn(&SentRequest, &Value) -> String + Send + Sync + 'static,
+) -> Fault {
     instead(move |asked| {
         let mut result = json!({"content": [], "_meta": named()});
         if asked.headers.contains_key("mcp-method") {
             result["resultType"] = "complete".into();
         }
         let response = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        let mut answer = Answer::new(200, text(&response).into());
+        let mut answer = Answer::new(200, text(asked, &response).into());
         let kind = HeaderValue::from_static("text/event-stream");
         answer.headers.insert("content-type", kind);
+        if is_unbuffered {
+            answer.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        }
         asked.is_call("look").then_some(answer)
     })
 }
