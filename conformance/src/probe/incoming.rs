@@ -28,8 +28,11 @@ pub(crate) struct Incoming {
     frames: VecDeque<Frame>,
     /// What was read of the body and is not in the exchange yet.
     bytes: Vec<u8>,
-    watch: Option<Box<dyn Fn(&[u8]) + Send + Sync>>,
+    watch: Option<Watch>,
 }
+
+/// Sees the data of each event as it comes, or the whole body.
+type Watch = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Why a body was not read to its end.
 #[derive(Debug)]
