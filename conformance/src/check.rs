@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 
 use crate::calls::{Calls, ToolCall};
-use crate::login::LoggedIn;
+use crate::probe::LoggedIn;
 use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 

@@ -1,7 +1,7 @@
 //! How a message is carried in each era: what goes around a request, and what must be around its answer.
 
 mod answers;
-mod envelope;
+pub(crate) mod envelope;
 pub(crate) mod headers;
 
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use self::answers::Answers;
 pub(crate) use self::envelope::compare;
+use self::envelope::introduce;
 use self::headers::Mirror;
 use crate::error::Problem;
 use crate::probe::Raw;
@@ -193,27 +194,6 @@ impl RpcClient {
             None => raw,
         }
     }
-}
-
-/// Puts in what every modern request says of its sender; what is there already stays. `None` if the params or their
-/// `_meta` are not objects.
-pub(crate) fn introduce(
-    params: &mut Value,
-    version: &str,
-    capabilities: &Value,
-    info: &Value,
-) -> Option<()> {
-    let meta = params.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
-    let meta = meta.as_object_mut()?;
-    let said = [
-        ("protocolVersion", version.into()),
-        ("clientCapabilities", capabilities.clone()),
-        ("clientInfo", info.clone()),
-    ];
-    for (name, value) in said {
-        meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
-    }
-    Some(())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -103,7 +103,6 @@ mod error;
 mod fault;
 mod fuzz;
 mod load;
-mod login;
 mod mock;
 mod pattern;
 mod probe;
@@ -131,10 +130,9 @@ pub use load::{
     Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
     MAX_ROUNDS, Measured, RoundFigures, Usage,
 };
-pub use login::{LoggedIn, Login, LoginError};
 pub use mock::Mock;
 pub use pattern::{Mismatch, Pattern};
-pub use probe::{Exchange, Revision};
+pub use probe::{Exchange, LoggedIn, Login, LoginError, Revision};
 pub use record::{
     Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, RecordedCalls, RecordedFile, Recorder, around,
     proxy,

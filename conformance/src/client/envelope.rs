@@ -62,3 +62,24 @@ fn take_envelope(message: &mut Value, pattern: &Pattern) -> Vec<Mismatch> {
     }
     mismatches
 }
+
+/// Puts in what every modern request says of its sender; what is there already stays. `None` if the params or their
+/// `_meta` are not objects.
+pub(crate) fn introduce(
+    params: &mut Value,
+    version: &str,
+    capabilities: &Value,
+    info: &Value,
+) -> Option<()> {
+    let meta = params.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
+    let meta = meta.as_object_mut()?;
+    let said = [
+        ("protocolVersion", version.into()),
+        ("clientCapabilities", capabilities.clone()),
+        ("clientInfo", info.clone()),
+    ];
+    for (name, value) in said {
+        meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
+    }
+    Some(())
+}

@@ -81,9 +81,10 @@ impl FuzzReport {
     /// As data.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut report = json!(self);
-        report["fuzz"] = 1.into();
-        report["version"] = env!("CARGO_PKG_VERSION").into();
+        let mut report = json!({"fuzz": 1, "version": env!("CARGO_PKG_VERSION")});
+        if let (Some(report), Value::Object(own)) = (report.as_object_mut(), json!(self)) {
+            report.extend(own);
+        }
         report
     }
 

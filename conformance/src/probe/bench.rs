@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 use super::exchange::{Exchange, NOT_JSON, QUIET, Watched};
 use super::http::{self, Raw};
 use super::log::Log;
-use super::revision::Revision;
+use super::login::LoggedIn;
+use super::revision::{Revision, client_info, handshake};
 use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
+use crate::client::envelope::introduce;
 use crate::client::headers::Mirror;
-use crate::client::introduce;
-use crate::login::LoggedIn;
 use crate::target::{Target, TargetError};
 
 /// Methods, by their ends, that a server answers at once.
@@ -395,13 +395,4 @@ impl Bench {
             process.ends(QUIET).await;
         }
     }
-}
-
-/// The params of `initialize` for this version.
-pub(crate) fn handshake(version: &str) -> Value {
-    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()})
-}
-
-fn client_info() -> Value {
-    json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")})
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
 /// A revision of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Revision {
@@ -74,4 +76,13 @@ impl std::str::FromStr for Revision {
             format!("{text:?} is not a revision of MCP; the revisions are {}", all.join(", "))
         })
     }
+}
+
+/// The params of `initialize` for this version.
+pub(crate) fn handshake(version: &str) -> Value {
+    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client_info()})
+}
+
+pub(crate) fn client_info() -> Value {
+    json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")})
 }

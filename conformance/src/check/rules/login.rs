@@ -1,14 +1,12 @@
 //! The login itself: what the server and its authorization server say of it, and which tokens the server takes.
 
-use std::sync::Arc;
-
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, proven, settled};
 use super::{EVERYWHERE, MODERN_HTTP, MUST, SHOULD};
-use crate::login::{Challenges, LoggedIn, is_of, is_secure};
 use crate::probe::{Bench, Exchange, Revision};
+use crate::probe::{Challenges, LoggedIn, is_of, is_secure};
 
 /// Authorization in the form of RFC 9728 began with 2025-06-18.
 const SCOPE: Scope =
@@ -24,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The metadata of the server names as its resource the URL at which it is asked",
         fix: "put the public URL of the MCP endpoint into the member resource",
         scope: SCOPE,
-        probe: |bench| settled(async move { resource(bench, login(bench)?.as_ref()) }).boxed(),
+        probe: |bench| async move { logged_in(bench, |login| resource(bench, login)) }.boxed(),
     },
     Rule {
         id: "login.secure",
@@ -33,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The authorization server and its endpoints are reached by HTTPS",
         fix: "name URLs that begin with https://, but for servers on the same machine",
         scope: SCOPE,
-        probe: |bench| settled(async move { Ok(secure(login(bench)?.as_ref())) }).boxed(),
+        probe: |bench| async move { logged_in(bench, secure) }.boxed(),
     },
     Rule {
         id: "login.issuer",
@@ -42,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The issuer in the metadata is the authorization server that the MCP server names",
         fix: "name the authorization server by its issuer, letter by letter",
         scope: SCOPE,
-        probe: |bench| settled(async move { Ok(issuer(login(bench)?.as_ref())) }).boxed(),
+        probe: |bench| async move { logged_in(bench, issuer) }.boxed(),
     },
     Rule {
         id: "login.metadata",
@@ -51,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The metadata of the authorization server has the members that it needs",
         fix: "add authorization_endpoint, token_endpoint and response_types_supported",
         scope: SCOPE,
-        probe: |bench| settled(async move { Ok(metadata(login(bench)?.as_ref())) }).boxed(),
+        probe: |bench| async move { logged_in(bench, metadata) }.boxed(),
     },
     Rule {
         id: "login.pkce",
@@ -60,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The authorization server announces PKCE with S256: clients refuse to log in otherwise",
         fix: "put \"S256\" into code_challenge_methods_supported",
         scope: SCOPE,
-        probe: |bench| settled(async move { pkce(login(bench)?.as_ref()) }).boxed(),
+        probe: |bench| async move { logged_in(bench, pkce) }.boxed(),
     },
     Rule {
         id: "login.token",
@@ -69,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The answer with a token names its type, and is not to be stored",
         fix: "answer with token_type \"Bearer\" and Cache-Control: no-store",
         scope: SCOPE,
-        probe: |bench| settled(async move { Ok(token(login(bench)?.as_ref())) }).boxed(),
+        probe: |bench| async move { logged_in(bench, token) }.boxed(),
     },
     Rule {
         id: "login.audience",
@@ -96,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The challenge of a server with scopes names those to ask for",
         fix: "put scope=\"…\" into WWW-Authenticate of a 401",
         scope: SCOPED,
-        probe: |bench| settled(async move { challenge_scope(login(bench)?.as_ref()) }).boxed(),
+        probe: |bench| async move { logged_in(bench, challenge_scope) }.boxed(),
     },
     Rule {
         id: "login.offline-access",
@@ -105,13 +103,17 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server asks for no offline_access: that is between clients and the authorization server",
         fix: "leave offline_access out of challenges and of scopes_supported",
         scope: MODERN_HTTP,
-        probe: |bench| settled(async move { Ok(offline(login(bench)?.as_ref())) }).boxed(),
+        probe: |bench| async move { logged_in(bench, offline) }.boxed(),
     },
 ];
 
-fn login(bench: &Bench) -> Result<Arc<LoggedIn>, Verdict> {
-    let why = || Verdict::Inapplicable("this needs a login (--login)".to_owned());
-    bench.login.clone().ok_or_else(why)
+/// The judgement of a login, if there was one.
+fn logged_in(bench: &Bench, judge: impl FnOnce(&LoggedIn) -> Verdict) -> Verdict {
+    bench.login.as_deref().map_or_else(no_login, judge)
+}
+
+fn no_login() -> Verdict {
+    Verdict::Inapplicable("this needs a login (--login)".to_owned())
 }
 
 /// The members of metadata that hold URLs for a login.
@@ -126,17 +128,17 @@ fn judged(wrong: Option<String>, exchange: &Exchange) -> Verdict {
     wrong.map_or(Verdict::Holds, |seen| proven(seen, exchange))
 }
 
-fn resource(bench: &Bench, login: &LoggedIn) -> Result<Verdict, Verdict> {
+fn resource(bench: &Bench, login: &LoggedIn) -> Verdict {
     let document = &login.discovery.resource;
     if document.value.is_null() {
-        return Err(Verdict::Inapplicable("there is no metadata, see access.metadata".to_owned()));
+        return Verdict::Inapplicable("there is no metadata, see access.metadata".to_owned());
     }
     let own = bench.endpoint.to_string();
     let Some(named) = text(&document.value, "resource") else {
-        return Ok(proven("there is no resource", &document.exchange));
+        return proven("there is no resource", &document.exchange);
     };
     let seen = format!("the resource is {named:?}, and the server was asked at {own}");
-    Ok(judged((!is_of(named, &own)).then_some(seen), &document.exchange))
+    judged((!is_of(named, &own)).then_some(seen), &document.exchange)
 }
 
 fn secure(login: &LoggedIn) -> Verdict {
@@ -174,9 +176,9 @@ fn has_codes(login: &LoggedIn) -> bool {
     grants.is_none_or(|it| it.iter().any(|grant| grant == "authorization_code"))
 }
 
-fn pkce(login: &LoggedIn) -> Result<Verdict, Verdict> {
+fn pkce(login: &LoggedIn) -> Verdict {
     if !has_codes(login) {
-        return Err(Verdict::Inapplicable("it supports no authorization codes".to_owned()));
+        return Verdict::Inapplicable("it supports no authorization codes".to_owned());
     }
     let document = &login.discovery.server;
     let methods = document.value.get("code_challenge_methods_supported");
@@ -186,7 +188,7 @@ fn pkce(login: &LoggedIn) -> Result<Verdict, Verdict> {
         Some(methods) => format!("code_challenge_methods_supported is {methods}"),
         None => "there is no code_challenge_methods_supported".to_owned(),
     };
-    Ok(judged((!is_there).then(seen), &document.exchange))
+    judged((!is_there).then(seen), &document.exchange)
 }
 
 fn token(login: &LoggedIn) -> Verdict {
@@ -211,7 +213,7 @@ async fn with(bench: &mut Bench, token: &str) -> Result<Exchange, Verdict> {
 }
 
 async fn audience(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let Some(foreign) = login(bench)?.foreign.clone() else {
+    let Some(foreign) = bench.login.clone().ok_or_else(no_login)?.foreign.clone() else {
         let why = "no token for another server could be had: only client credentials try to";
         return Err(Verdict::Inapplicable(why.to_owned()));
     };
@@ -221,7 +223,7 @@ async fn audience(bench: &mut Bench) -> Result<Verdict, Verdict> {
 }
 
 async fn scope(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let Some(narrow) = login(bench)?.narrow.clone() else {
+    let Some(narrow) = bench.login.clone().ok_or_else(no_login)?.narrow.clone() else {
         let why = "there is no token with fewer scopes: only client credentials ask for one";
         return Err(Verdict::Inapplicable(why.to_owned()));
     };
@@ -243,13 +245,13 @@ async fn scope(bench: &mut Bench) -> Result<Verdict, Verdict> {
     Ok(wrong.map_or(Verdict::Holds, |seen| finding(seen, &exchange)))
 }
 
-fn challenge_scope(login: &LoggedIn) -> Result<Verdict, Verdict> {
+fn challenge_scope(login: &LoggedIn) -> Verdict {
     if login.discovery.scopes().is_empty() {
-        return Err(Verdict::Inapplicable("the server names no scopes".to_owned()));
+        return Verdict::Inapplicable("the server names no scopes".to_owned());
     }
     let is_there = login.discovery.challenges.parameter("scope").is_some();
     let wrong = (!is_there).then(|| "the challenge has no scope".to_owned());
-    Ok(judged(wrong, &login.discovery.refusal))
+    judged(wrong, &login.discovery.refusal)
 }
 
 fn offline(login: &LoggedIn) -> Verdict {

@@ -2,6 +2,7 @@
 //!
 //! What was exchanged is kept for the rules about logins, with tokens and secrets masked.
 
+mod asking;
 mod browser;
 mod challenge;
 mod discovery;
@@ -13,10 +14,11 @@ use data_encoding::{BASE64, BASE64URL_NOPAD};
 use http::Method;
 use serde_json::Value;
 
+use self::asking::{ask, reason};
 pub(crate) use self::challenge::Challenges;
 pub(crate) use self::discovery::{Discovery, is_of, is_secure, origin, well_known};
-use crate::probe::{Exchange, Raw, send};
-use crate::target::Target;
+use super::exchange::Exchange;
+use super::http::Raw;
 
 /// A resource for which no server of MCP may take a token.
 const ELSEWHERE: &str = "https://another.example/mcp";
@@ -168,27 +170,6 @@ impl Login {
             Some(token) => Ok((answer, answered, token)),
             None => Err(format!("{endpoint} gives no token: {}", reason(&answer, &answered))),
         }
-    }
-}
-
-/// One exchange with any URL.
-pub(crate) async fn ask(url: &str, raw: Raw, timeout: Duration) -> Exchange {
-    match Target::url(url) {
-        Ok(target) => {
-            let path = target.locate("/", "/");
-            send(&target, raw.at(&path), timeout).await
-        }
-        Err(error) => Exchange { broken: Some(error.to_string()), ..Exchange::default() },
-    }
-}
-
-/// What an authorization server says instead (RFC 6749 §5.2).
-pub(crate) fn reason(answer: &Exchange, answered: &Value) -> String {
-    let text = |name: &str| answered.get(name).and_then(Value::as_str).map(str::to_owned);
-    let said: Vec<_> = ["error", "error_description"].into_iter().filter_map(text).collect();
-    match answer.status {
-        Some(status) if !said.is_empty() => format!("status {status}, {}", said.join(": ")),
-        _ => answer.outcome(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a refusal says of the login that it wants.
 
-use crate::probe::Exchange;
+use crate::probe::exchange::Exchange;
 
 /// What the lines of WWW-Authenticate say together (RFC 9110 §11.6.1).
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::asking::{ask, reason};
 use super::discovery::Discovery;
-use super::{ask, reason};
-use crate::probe::Raw;
+use crate::probe::http::Raw;
 use crate::serving::{plain, serve};
 
 /// How long a person may take.

@@ -5,9 +5,11 @@ use std::time::Duration;
 use http::{Method, Uri};
 use serde_json::{Value, json};
 
-use super::ask;
+use super::asking::ask;
 use super::challenge::Challenges;
-use crate::probe::{Exchange, Raw, Revision, handshake};
+use crate::probe::exchange::Exchange;
+use crate::probe::http::Raw;
+use crate::probe::revision::{Revision, handshake};
 
 /// What was found.
 pub(crate) struct Discovery {
