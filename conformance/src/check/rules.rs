@@ -80,9 +80,10 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> Option<Judged> {
     let id = if greeting.is_late { SPEAKS } else { modern::DISCOVER };
     let rule = all().find(|rule| rule.id == id)?;
-    let verdict = match greeting.is_late {
-        true => Verdict::Unclear(greeting.outcome()),
-        false => modern::discover(revision, greeting),
+    let verdict = if greeting.is_late {
+        Verdict::Unclear(greeting.outcome())
+    } else {
+        modern::discover(revision, greeting)
     };
     Some(Judged { rule, revision, verdict, elapsed: Duration::ZERO })
 }

@@ -31,10 +31,9 @@ pub(crate) async fn revisions(
         let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             all.spoken.push(revision);
-        } else if match revision.is_modern() {
-            true => bench.greeting.result().is_some(),
-            false => bench.greeting.is_late,
-        } {
+        } else if revision.is_modern() && bench.greeting.result().is_some()
+            || !revision.is_modern() && bench.greeting.is_late
+        {
             all.unlisted.push((revision, bench.greeting.clone()));
         }
         greetings.push(std::mem::take(&mut bench.greeting));
