@@ -54,8 +54,8 @@ fn odd_question(asked: &str, result: &Value) -> Option<&'static str> {
     is_empty.then_some("has neither inputRequests nor requestState")
 }
 
-/// JSON-RPC wants an error without a known request to have the id null, and the schemas have no place for it. A wrong id
-/// is another finding.
+/// JSON-RPC wants an error without a known request to have the id null, and the schemas have no place for it. A wrong
+/// id is another finding.
 fn identified(message: &Value) -> Value {
     let mut message = message.clone();
     if message.get("id").is_none_or(Value::is_null)

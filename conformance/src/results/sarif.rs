@@ -112,6 +112,7 @@ fn result(target: &Subject, case: &Case, index: Option<usize>) -> Value {
 fn location(target: &Subject, case: &Case) -> Value {
     let (uri, line) = match &case.place {
         Some(Location { file, line }) => (reference(file), *line),
+        None if target.name.is_empty() => ("server".to_owned(), 1),
         None => (target.name.replace(|it: char| !it.is_ascii_alphanumeric() && it != '.', "-"), 1),
     };
     json!({

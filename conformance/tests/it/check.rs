@@ -6,6 +6,7 @@ mod command_line;
 pub(crate) mod correct;
 mod mutants;
 mod odd;
+mod reported;
 mod reports;
 mod schema;
 mod small;

@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "Base protocol, Responses",
         title: "A response has the id of its request, with the same JSON type, and so does an error",
-        fix: "return the id unchanged: a string stays a string, a number stays a number, and spaces stay",
+        fix: "return the id unchanged: a string stays a string, a number stays a number, spaces stay, and stdin and stdout are UTF-8",
         scope: EVERYWHERE,
         probe: |bench| id_echo(bench).boxed(),
     },
@@ -177,7 +177,7 @@ async fn lasts(bench: &mut Bench) -> Verdict {
 }
 
 async fn id_echo(bench: &mut Bench) -> Verdict {
-    for id in [json!("a string"), json!("7"), json!(7), json!(0), json!(" with spaces ")] {
+    for id in [json!("a string"), json!("7"), json!(7), json!(0), json!(" with späces ")] {
         let message = bench.message_with(id, bench.plain(), json!({}));
         bench.send(&message).await;
     }
@@ -195,7 +195,8 @@ async fn once(bench: &mut Bench) -> Verdict {
         heard.last().filter(|_| heard.is_response() && !heard.may_lack_id())?;
         let id = heard.id();
         match heard.request() {
-            Some(_) => heard.is_surplus().then(|| format!("the id {id} was answered again")),
+            Some(_) => (!id.is_null() && heard.is_surplus())
+                .then(|| format!("the id {id} was answered again")),
             None if heard.pending().is_some() || heard.notification().is_some() => None,
             None if heard.requests(id) > 0 => None,
             None => Some(format!("a response with the id {id} came, which no request has")),

@@ -148,9 +148,10 @@ async fn unknown_prompt(bench: &mut Bench) -> Verdict {
 }
 
 async fn log_level(bench: &mut Bench) -> Verdict {
-    let (method, params) = match bench.revision.is_modern() {
-        true => (bench.plain(), json!({"_meta": {"io.modelcontextprotocol/logLevel": "loud"}})),
-        false => ("logging/setLevel", json!({"level": "loud"})),
+    let (method, params) = if bench.revision.is_modern() {
+        (bench.plain(), json!({"_meta": {"io.modelcontextprotocol/logLevel": "loud"}}))
+    } else {
+        ("logging/setLevel", json!({"level": "loud"}))
     };
     refused(bench, "logging", method, params).await
 }

@@ -48,7 +48,7 @@ fn check(fault: &str) -> Check {
     check.skip(["robust.large-message".to_owned()]).timeout(Duration::from_secs(3))
 }
 
-async fn report(fault: &str) -> CheckReport {
+pub(super) async fn report(fault: &str) -> CheckReport {
     check(fault).run(|_| {}).await.unwrap()
 }
 
@@ -111,7 +111,7 @@ pub(super) const FAULTS: [(&str, &str); 11] = [
     // Spaces around an id are lost.
     (
         "base.id-echo",
-        r#"result() { case $id in '" '*) id='"with spaces"';; esac; answer "\"result\":$1"; }"#,
+        r#"result() { case $id in '" '*) id='"with späces"';; esac; answer "\"result\":$1"; }"#,
     ),
     // A log that is JSON, as of @elastic/mcp-server-elasticsearch 0.3.1.
     ("stdio.messages-only", r#"echo '{"level":30,"msg":"started"}'"#),

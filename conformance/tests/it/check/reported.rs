@@ -1,0 +1,281 @@
+//! What authors of servers and users of CI reported in public, each with its thread: what a check says of it.
+
+use http::Method;
+use mcp_conformance::{Check, Revision};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::{Value, json};
+
+use super::correct::correct;
+use super::{found, small, text};
+use crate::command_line::run;
+use crate::mutation::{
+    Answer, Fault, SentRequest, answer, answer_to, ask, broken, instead, result, status,
+};
+use crate::serve::serve;
+
+/// A thread, the server in it, and the rules that must find it and no others.
+type Report = (&'static str, Fault, &'static [&'static str]);
+
+/// The read-only tool is listed with this input schema.
+fn taking(schema: Value) -> Fault {
+    result("tools/list", move |result| {
+        for tool in result["tools"].as_array_mut().unwrap() {
+            if tool["name"] == "write" {
+                tool["inputSchema"] = schema.clone();
+            }
+        }
+    })
+}
+
+fn is_notification(asked: &SentRequest) -> bool {
+    asked.body.get("id").is_none() && asked.body.get("method").is_some()
+}
+
+/// Notifications are answered with this.
+fn taken(status: u16, kind: &'static str, body: &Value) -> Fault {
+    let mut taken = Answer::new(status, body.clone());
+    taken.headers.insert("content-type", kind.parse().unwrap());
+    instead(move |asked| is_notification(asked).then(|| taken.clone()))
+}
+
+/// A page that names this cursor again and again.
+fn endless(cursor: &'static str) -> Fault {
+    ask(move |asked| {
+        let params = asked.body.pointer_mut("/params").and_then(Value::as_object_mut);
+        if let Some(params) = params.filter(|it| it.get("cursor") == Some(&json!(cursor))) {
+            params.remove("cursor");
+        }
+    })
+    .and(result("prompts/list", move |result| result["nextCursor"] = cursor.into()))
+}
+
+fn over_http() -> Vec<Report> {
+    let tool = |properties: Value| json!({"type": "object", "properties": properties});
+    vec![
+        ("helidon-io/helidon-mcp#175", taken(200, "text/plain", &Value::Null), &["http.accepted"]),
+        (
+            "egoist/chatwise-releases#1360",
+            taken(204, "text/plain", &Value::Null),
+            &["http.accepted"],
+        ),
+        (
+            "awslabs/mcp#3295",
+            answer(|asked, answer| {
+                if is_notification(asked) {
+                    *answer = Answer::new(200, Value::String("null".to_owned()));
+                    answer.headers.insert("content-type", "text/event-stream".parse().unwrap());
+                }
+            }),
+            &["http.accepted"],
+        ),
+        // Only a client took it for wrong.
+        ("modelcontextprotocol/java-sdk#748", taken(202, "text/plain", &Value::Null), &[]),
+        (
+            "pgEdge/pgedge-postgres-mcp#142",
+            taken(200, "application/json", &json!({"jsonrpc": "2.0", "result": {}})),
+            &["base.notification"],
+        ),
+        (
+            "damionrashford/RivalSearchMCP#5, saidsurucu/borsa-mcp#6",
+            status(202, |asked| asked.body.get("id").is_some_and(Value::is_null)),
+            &["base.no-request"],
+        ),
+        (
+            "helidon-io/helidon-mcp#65",
+            answer_to(
+                |asked| asked.is_call("no_such_tool_of_this_server"),
+                |answer| answer.body["id"] = Value::Null,
+            ),
+            &["base.id-echo"],
+        ),
+        (
+            "Kuadrant/mcp-gateway#380",
+            answer(|asked, answer| {
+                let is_ended = asked.session().is_some_and(|it| !it.starts_with("00000000"));
+                if answer.status == 404 && is_ended {
+                    answer.status = 400;
+                }
+            }),
+            &["session.ended"],
+        ),
+        // The server goes on in a session of its own accord.
+        (
+            "markmhendrickson/neotoma#2100",
+            instead(|asked| {
+                let is_unknown = asked.session().is_some_and(|it| it.starts_with("00000000"));
+                is_unknown.then(|| asked.answered(json!({})))
+            }),
+            &["session.unknown"],
+        ),
+        (
+            "modelcontextprotocol/conformance#241",
+            ask(|asked| {
+                if asked.headers.get("mcp-protocol-version").is_some_and(|it| it == "2099-01-01") {
+                    asked.headers.remove("mcp-protocol-version");
+                }
+            }),
+            &["http.version-header"],
+        ),
+        (
+            "modelcontextprotocol/csharp-sdk#1072, modelcontextprotocol/java-sdk#575",
+            endless(""),
+            &["lists.end", "prompts.unique"],
+        ),
+        ("DeusData/codebase-memory-mcp#1247", endless("8"), &["lists.end", "prompts.unique"]),
+        (
+            "zcaceres/fetch-mcp#49",
+            instead(|asked| {
+                let is_resource = asked.body["method"].as_str()?.starts_with("resources/");
+                is_resource.then(|| asked.refused(200, -32601))
+            }),
+            &["lists.declared"],
+        ),
+        (
+            "SoftInstigate/restheart#593, agentscope-ai/ReMe#84",
+            taking(tool(json!({"paths": {"type": "array"}}))),
+            &["schemas.items"],
+        ),
+        (
+            "dodopayments/dodopayments-typescript#189",
+            taking(json!({"type": "object", "anyOf": [{"required": []}]})),
+            &["schemas.root"],
+        ),
+        (
+            "anthropics/claude-code#88049",
+            taking(json!({"anyOf": [{"type": "object"}]})),
+            &["messages.schema", "schemas.root"],
+        ),
+        // It is as the specification wants it.
+        ("xpzouying/xiaohongshu-mcp#677", taking(json!({"type": "object"})), &[]),
+        (
+            "ArcadeAI/arcade-mcp#817, mongodb-js/mongodb-mcp-server#869",
+            result("tools/list", |result| {
+                for tool in result["tools"].as_array_mut().unwrap() {
+                    tool["outputSchema"] = json!({"type": "object", "required": ["x"]});
+                }
+            })
+            .and(instead(|asked| {
+                let failed = json!({
+                    "content": [], "isError": true, "structuredContent": {"error": "no"},
+                });
+                asked.is_call("look").then(|| asked.answered(failed))
+            })),
+            &[],
+        ),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_about_servers_over_http_are_confirmed_or_not() {
+    let mut wrong = String::new();
+    for (thread, fault, rules) in over_http() {
+        let check = Check::url(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25]);
+        let check = check.skip(["robust.".to_owned()]);
+        let report = check.run(|_| {}).await.unwrap();
+        if !found(&report).into_iter().eq(rules.iter().copied()) {
+            wrong += &format!("{thread}:\n{}\n", text(&report));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The same of programs, which are shell.
+const ON_PIPES: [(&str, &str, &[&str]); 4] = [
+    (
+        "0xKoda/WireMCP#24, Aas-ee/open-webSearch#23, mcp-hangar/mcp-hangar#563",
+        "echo '🚀 WireMCP Server is running...'",
+        &["stdio.messages-only"],
+    ),
+    (
+        "pzalutski-pixel/sharplens-mcp#6",
+        r#"taken() { case $line in *'"method":"notifications/'*) id=null; refuse -32601;; esac; }"#,
+        &["base.notification"],
+    ),
+    (
+        "ProxymanApp/Proxyman#2727, codefuturist/email-mcp#60",
+        "trap 'sleep 30' EXIT",
+        &["stdio.end"],
+    ),
+    // Stdin is read as cp1252.
+    (
+        "agentic-hil/agentic-hil#484, MemPalace/mempalace#1060",
+        r#"result() { case $id in '" '*) id='" with spÃ¤ces "';; esac; answer "\"result\":$1"; }"#,
+        &["base.id-echo"],
+    ),
+];
+
+#[tokio::test]
+async fn reports_about_programs_are_confirmed() {
+    let mut wrong = String::new();
+    for (thread, fault, rules) in ON_PIPES {
+        let report = small::report(fault).await;
+        if !found(&report).into_iter().eq(rules.iter().copied()) {
+            wrong += &format!("{thread}:\n{}\n", text(&report));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A server whose refusals have control characters.
+fn garbage() -> String {
+    let fault = instead(|asked| {
+        let mut answer =
+            Answer::new(500, Value::String("a\u{12}\u{1b}[31m\u{0}\u{fffe}b".to_owned()));
+        answer.headers.insert("content-type", "text/event-stream".parse().unwrap());
+        (asked.method == Method::POST && asked.is_rpc("ping")).then_some(answer)
+    });
+    format!("{}/mcp", serve(broken(correct(), fault)))
+}
+
+async fn ping(format: &str, name: &str) -> String {
+    let url = garbage();
+    let only = ["--only", "base.ping", "--revision", "2025-11-25", "--name", name];
+    run(&[&["check", "--url", &url, "--format", format], &only[..]].concat()).await.1
+}
+
+/// schemathesis/schemathesis#4794, DataDog/datadog-ci#2477: one such character makes a whole report unreadable.
+#[tokio::test]
+async fn junit_has_no_characters_that_xml_does_not_have() {
+    let xml = ping("junit", "a\u{1}b").await;
+    let is_bad = |it: char| it.is_control() && !"\n\r\t".contains(it) || it == '\u{fffe}';
+    assert!(!xml.contains(is_bad) && xml.contains("<failure"), "{xml:?}");
+    let mut reader = Reader::from_str(&xml);
+    while reader.read_event().unwrap() != Event::Eof {}
+}
+
+/// github/codeql-action#1553 and #2456, ossf/scorecard-action#1149: places that are no reference to a file.
+#[tokio::test]
+async fn a_place_in_sarif_is_a_reference_whatever_the_server_is_called() {
+    for name in ["Dockerfile (nginx:1.23.3 lines:1-1)", "no file associated", ""] {
+        let log: Value = serde_json::from_str(&ping("sarif", name).await).unwrap();
+        let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+        let is_good = |it: char| it.is_ascii_alphanumeric() || "-.".contains(it);
+        assert!(!uri.is_empty() && uri.chars().all(is_good), "{log}");
+    }
+}
+
+/// Janix-ai/mcp-validator#28: a list of what was tested, each with its verdict.
+#[tokio::test]
+async fn json_lists_each_rule_with_its_verdict() {
+    let report: Value = serde_json::from_str(&ping("json", "one").await).unwrap();
+    let case = &report["targets"][0]["cases"][0];
+    assert_eq!((&case["name"], &case["verdict"]), (&json!("base.ping"), &json!("finding")));
+}
+
+/// mims-harvard/ToolUniverse#583, luckyPipewrench/pipelock#1230: that a text changed is not enough for who has to allow
+/// it.
+#[tokio::test]
+async fn a_changed_description_is_shown() {
+    let texts = ["Deletes a file.", "Deletes a file, and sends ~/.ssh."];
+    let files = texts.map(|it| {
+        let tools = json!([{"name": "t", "description": it, "inputSchema": {"type": "object"}}]);
+        let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+        std::fs::write(file.path(), json!({ "tools": tools }).to_string()).unwrap();
+        file
+    });
+    let [old, new] = files.each_ref().map(|it| it.path().to_str().unwrap());
+    let (code, out, _) = run(&["diff", "--texts", old, new]).await;
+    assert!(code == 0 && out.contains("and sends ~/.ssh."), "{out}");
+}
