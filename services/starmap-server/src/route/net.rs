@@ -1,5 +1,7 @@
 //! The map as a query sees it: directed and weighted, without avoided systems, with extra connections.
 
+use std::collections::BTreeSet;
+
 use super::mode::Weights;
 use super::{Avoid, By, Cost, Query, Travel};
 use crate::map::{Map, SystemIndex};
@@ -37,30 +39,28 @@ impl<'q> Net<'q> {
         }
     }
 
-    /// What a gate costs at least.
-    pub(super) fn least(&self) -> Cost {
-        self.weights.iter().flatten().min().copied().unwrap_or_default()
+    /// What gates cost.
+    pub(super) fn costs(&self) -> BTreeSet<Cost> {
+        self.weights.iter().flatten().copied().collect()
     }
 
-    /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates,
-    /// sorted by the id of the other end, then by extra connections in the same order.
-    pub(super) fn around(&self, near: SystemIndex, away: bool) -> impl Iterator<Item = Jump> {
-        let ends = move |far| if away { (near, far) } else { (far, near) };
-        let gates = self.map.neighbours(near).iter().map(move |&far| {
-            let (from, to) = ends(far);
-            Jump { far, cost: self.cost(from, to), by: By::Gate }
-        });
-        let arcs = if away { self.travel.leaving(near) } else { self.travel.arriving(near) };
-        let others = arcs.iter().map(move |arc| {
-            let (from, to) = ends(arc.far);
-            let own = arc.cost.map(|own| own + self.surcharge(to));
-            let cost = own.unwrap_or_else(|| self.cost(from, to));
-            Jump { far: arc.far, cost, by: By::Extra(arc.place) }
-        });
-        gates.chain(others).filter(|jump| self.is_open(jump.far))
+    /// Follows the jumps between this system and others, which may be closed, away from it or towards it. Plain loops:
+    /// a search spends most of its time here.
+    pub(super) fn each(&self, near: SystemIndex, away: bool, mut follow: impl FnMut(Jump)) {
+        let ends = |far| if away { (near, far) } else { (far, near) };
+        for &far in self.map.neighbours(near) {
+            follow(Jump { far, cost: self.cost(ends(far)), by: By::Gate });
+        }
+        let arcs = if away { &self.travel.out } else { &self.travel.into };
+        for arc in arcs.of(near) {
+            let own = arc.cost.map(|own| own + self.surcharge(ends(arc.far).1));
+            let cost = own.unwrap_or_else(|| self.cost(ends(arc.far)));
+            follow(Jump { far: arc.far, cost, by: By::Extra(arc.place) });
+        }
     }
 
-    fn cost(&self, from: SystemIndex, to: SystemIndex) -> Cost {
+    #[inline]
+    fn cost(&self, (from, to): (SystemIndex, SystemIndex)) -> Cost {
         let (from, class) = (self.map.class(from) as usize, self.map.class(to) as usize);
         let cost = self.weights.get(from).and_then(|row| row.get(class)).copied();
         cost.unwrap_or_default() + self.surcharge(to)
@@ -70,7 +70,8 @@ impl<'q> Net<'q> {
         self.surcharges.get(to.index()).copied().unwrap_or_default()
     }
 
-    fn is_open(&self, system: SystemIndex) -> bool {
+    /// Whether this system may be entered.
+    pub(super) fn is_open(&self, system: SystemIndex) -> bool {
         let passed = !self.avoid.contains(system) && self.travel.may_pass(self.map, system);
         let [origin, destination] = self.ends;
         system == origin

@@ -13,11 +13,11 @@ pub(super) struct Search<'q> {
     net: &'q Net<'q>,
     direction: Direction,
     far: PerSystem<Far>,
-    /// The systems that were found and not followed yet.
+    /// The systems that were found and not followed yet, by what the last jump to them costs. Systems are followed
+    /// nearest first, so those of one cost are found nearest first too, and a queue keeps them in order.
+    queues: Vec<(Cost, VecDeque<(Far, SystemIndex)>)>,
+    /// Those to which the last jump costs what no gate does.
     waiting: BinaryHeap<Reverse<(Far, SystemIndex)>>,
-    /// Those of them to which the last jump costs least. Systems are followed nearest first, so these are found nearest
-    /// first too, and a queue keeps them in order.
-    next: VecDeque<(Far, SystemIndex)>,
 }
 
 /// The direction in which jumps are followed.
@@ -39,8 +39,8 @@ impl<'q> Search<'q> {
         let (Direction::From(end) | Direction::To(end)) = direction;
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
-        let (waiting, next) = (BinaryHeap::new(), VecDeque::from([(Far(0), end)]));
-        Self { net, direction, far, waiting, next }
+        let queues = net.costs().into_iter().map(|cost| (cost, VecDeque::new())).collect();
+        Self { net, direction, far, queues, waiting: BinaryHeap::from([Reverse((Far(0), end))]) }
     }
 
     /// Finds the distance of this system and of all nearer ones.
@@ -81,49 +81,60 @@ impl<'q> Search<'q> {
     /// The jump of [`Search::route`] at this system, seen from it.
     pub(super) fn step(&self, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let leads = |jump: &Jump| self.far(jump.far).is_some_and(|rest| rest.and(jump) == far);
         let away = matches!(self.direction, Direction::To(_));
-        let best = self.net.around(here, away).filter(leads);
-        best.min_by_key(|jump| (jump.far, jump.by))
+        let mut best: Option<Jump> = None;
+        self.net.each(here, away, |jump| {
+            let leads = self.far(jump.far).is_some_and(|rest| rest.and(&jump) == far);
+            if leads && best.is_none_or(|best| (jump.far, jump.by) < (best.far, best.by)) {
+                best = Some(jump);
+            }
+        });
+        best
     }
 
     /// Searches until the next system is one to stop at. That system is next again when the search continues.
     fn run(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) {
         let away = matches!(self.direction, Direction::From(_));
-        loop {
-            let (next, other) = (self.next.front(), self.waiting.peek());
-            let other = other.map(|Reverse(other)| other);
-            let is_next = other.is_none_or(|other| next.is_some_and(|next| next <= other));
-            let Some(&(far, here)) = (if is_next { next } else { other }) else { return };
+        while let Some(((far, here), queue)) = self.next() {
             if stop(here, far) {
                 return;
             }
-            if is_next {
-                self.next.pop_front();
-            } else {
-                self.waiting.pop();
+            match self.queues.get_mut(queue) {
+                Some((_, queue)) => _ = queue.pop_front(),
+                None => _ = self.waiting.pop(),
             }
             // A shorter route to it was found while this entry waited.
             if far > self.far[here] {
                 continue;
             }
-            let (all, waiting, next, net) =
-                (&mut self.far, &mut self.waiting, &mut self.next, self.net);
-            let least = net.least();
-            let reach = |jump: Jump| {
+            let net = self.net;
+            net.each(here, away, |jump| {
                 let longer = far.and(&jump);
-                let known = &mut all[jump.far];
-                if longer < *known {
-                    *known = longer;
-                    if jump.cost == least {
-                        next.push_back((longer, jump.far));
-                    } else {
-                        waiting.push(Reverse((longer, jump.far)));
-                    }
+                // Most jumps lead back to what is known; the rules are asked for the others alone.
+                if longer < self.far[jump.far] && net.is_open(jump.far) {
+                    self.reach(jump, longer);
                 }
-            };
-            net.around(here, away).for_each(reach);
+            });
         }
+    }
+
+    /// Takes a shorter route to a system.
+    fn reach(&mut self, jump: Jump, far: Far) {
+        self.far[jump.far] = far;
+        match self.queues.iter_mut().find(|(cost, _)| *cost == jump.cost) {
+            Some((_, queue)) => queue.push_back((far, jump.far)),
+            None => self.waiting.push(Reverse((far, jump.far))),
+        }
+    }
+
+    /// The next system to follow, and the place of its queue.
+    fn next(&self) -> Option<((Far, SystemIndex), usize)> {
+        let mut next = self.waiting.peek().map(|Reverse(it)| (*it, self.queues.len()));
+        for (at, (_, queue)) in self.queues.iter().enumerate() {
+            let front = queue.front().filter(|it| next.is_none_or(|(next, _)| it.0 < next.0));
+            next = front.map(|it| (*it, at)).or(next);
+        }
+        next
     }
 }
 

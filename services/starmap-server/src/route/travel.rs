@@ -57,10 +57,10 @@ pub struct Travel {
     list: Vec<Extra>,
     /// What is known of them, in the same order; it may be shorter.
     about: Vec<About>,
-    /// Sorted by the system where they begin.
-    out: Vec<Arc>,
-    /// Sorted by the system where they lead.
-    into: Vec<Arc>,
+    /// By the system where they begin.
+    pub(super) out: Arcs,
+    /// By the system where they lead.
+    pub(super) into: Arcs,
     /// The size of the ship, if it was said.
     ship: Option<Ship>,
     /// The words of the rules that are lifted.
@@ -75,6 +75,11 @@ pub(super) struct Arc {
     pub(super) place: usize,
     pub(super) cost: Option<Cost>,
 }
+
+/// Directions of connections by the system that they are seen from, and where those of each system begin. A search asks
+/// for each system that it passes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arcs(Vec<Arc>, Vec<usize>);
 
 /// Why extra connections are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -115,10 +120,8 @@ impl Travel {
                 out.push(there.seen_from_far());
             }
         }
-        let mut into: Vec<Arc> = out.iter().map(|arc| arc.seen_from_far()).collect();
-        out.sort_unstable();
-        into.sort_unstable();
-        Ok(Self { list, out, into, ..Self::default() })
+        let into = Arcs::new(out.iter().map(|arc| arc.seen_from_far()).collect());
+        Ok(Self { list, out: Arcs::new(out), into, ..Self::default() })
     }
 
     /// The same with what is known of the connections, in their order.
@@ -193,22 +196,12 @@ impl Travel {
 
     /// Whether a connection leads from one system to the other.
     pub fn joins(&self, from: SystemIndex, to: SystemIndex) -> bool {
-        self.leaving(from).iter().any(|arc| arc.far == to)
+        self.out.of(from).iter().any(|arc| arc.far == to)
     }
 
     /// The systems that they lead to from this system.
     pub(crate) fn leading_from(&self, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
-        self.leaving(system).iter().map(|arc| arc.far)
-    }
-
-    /// The connections that leave this system, by id.
-    pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
-        at(&self.out, system)
-    }
-
-    /// The connections that lead to this system, by id.
-    pub(super) fn arriving(&self, system: SystemIndex) -> &[Arc] {
-        at(&self.into, system)
+        self.out.of(system).iter().map(|arc| arc.far)
     }
 }
 
@@ -243,9 +236,19 @@ impl Arc {
     }
 }
 
-fn at(arcs: &[Arc], system: SystemIndex) -> &[Arc] {
-    let start = arcs.partition_point(|arc| arc.near < system);
-    let rest = known_range::items(arcs, start..);
-    let length = rest.iter().take_while(|arc| arc.near == system).count();
-    known_range::items(rest, ..length)
+impl Arcs {
+    fn new(mut arcs: Vec<Arc>) -> Self {
+        arcs.sort_unstable();
+        let mut starts = Vec::new();
+        for (at, arc) in arcs.iter().enumerate() {
+            starts.resize(starts.len().max(arc.near.index() + 1), at);
+        }
+        Self(arcs, starts)
+    }
+
+    /// Those of a system, by id.
+    pub(super) fn of(&self, system: SystemIndex) -> &[Arc] {
+        let start = |at: usize| self.1.get(at).copied().unwrap_or(self.0.len());
+        known_range::items(&self.0, start(system.index())..start(system.index() + 1))
+    }
 }

@@ -45,7 +45,7 @@ impl Walk {
         most_jumps: u32,
         may_enter: impl Fn(SystemIndex, u32) -> bool,
     ) {
-        let extra = |here| travel.arriving(here).iter().map(|arc| arc.far);
+        let extra = |here| travel.into.of(here).iter().map(|arc| arc.far);
         let passes = |here| travel.may_pass(map, here);
         self.walk(map, destination, extra, most_jumps, passes, |far, jumps| {
             may_enter(far, jumps) && travel.closed(map, far).is_none()
@@ -95,7 +95,7 @@ impl Walk {
         if travel.closed(map, system).is_some() {
             return None;
         }
-        let extra = travel.arriving(system).iter().map(|arc| arc.far);
+        let extra = travel.into.of(system).iter().map(|arc| arc.far);
         let before = map.neighbours(system).iter().copied().chain(extra);
         let passed = before.filter(|it| self.jumps(*it) == Some(0) || travel.may_pass(map, *it));
         passed.filter_map(|it| self.jumps(it)).min().map(|jumps| jumps + 1)

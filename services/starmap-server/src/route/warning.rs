@@ -70,16 +70,9 @@ pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>)
 
 /// The warnings that do not compare with a route without the rules.
 fn without_rules(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut avoided = |end| {
-        if query.avoid.contains(end) {
-            warnings.push(Warning::AvoidedEnd(end));
-        }
-    };
-    avoided(query.origin);
-    if query.destination != query.origin {
-        avoided(query.destination);
-    }
+    let other = Some(query.destination).filter(|it| *it != query.origin);
+    let avoided = [query.origin].into_iter().chain(other).filter(|it| query.avoid.contains(*it));
+    let mut warnings: Vec<Warning> = avoided.map(Warning::AvoidedEnd).collect();
     let entered = known_range::items(&route.systems, 1..);
     let class = |system: &SystemIndex| map.system(*system).class;
     let space = |system: &SystemIndex| map.space(*system).without_class();
