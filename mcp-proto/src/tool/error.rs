@@ -29,8 +29,8 @@ const NOT_FOUND: &str = "NOT_FOUND";
 /// An error that the model can act on has a code and a sentence instead: [`ToolError::new`]. A type of your own that is
 /// an [`Error`] cannot have a `From` as well: give it a method.
 ///
-/// It is not an [`Error`] itself. Its text becomes one, and an error type of your own may have a `From` for it. The text
-/// is what any caller may read, also over REST: that of an internal failure does not have the cause, which the variant
+/// It is not an [`Error`] itself. Its text becomes one, and an error type of your own may have a `From` for it. Any
+/// caller may read that text, also over REST: that of an internal failure does not have the cause, which the variant
 /// has.
 ///
 /// ```
