@@ -59,7 +59,7 @@ impl LoginArgs {
 /// Logs in. The URL for a browser is printed on standard error.
 pub(super) async fn log_in(login: Login) -> Result<LoggedIn, LoginError> {
     let show = |url: &str| {
-        // Without standard error nobody reads it.
+        // If standard error is closed, the login ends at its time limit.
         let _ = writeln!(std::io::stderr(), "open this URL to log in:\n{url}");
     };
     login.run(show).await

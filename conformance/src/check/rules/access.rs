@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, settled};
 use super::{EVERYWHERE, MUST};
-use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
-use crate::probe::{Challenges, origin, well_known};
+use crate::probe::{Bench, Challenges, Endpoint, Exchange, Raw, Revision, origin, well_known};
 
 /// The name of a server's metadata (RFC 9728 §3).
 const WELL_KNOWN: &str = "oauth-protected-resource";

@@ -1,4 +1,4 @@
-//! Notifications for which nobody asked: progress, log messages, changes.
+//! Notifications that the client did not ask for: progress, log messages, changes.
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};

@@ -54,7 +54,7 @@ impl Browser<'_> {
     /// Shows the URL, and waits for the code.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The login was refused or not finished, in a sentence.
     pub(super) async fn code(
         &self,
         id: Option<&str>,
@@ -150,7 +150,7 @@ async fn redirected(listener: TcpListener) -> Result<String, String> {
     }
 }
 
-/// What nobody can guess.
+/// A random text that cannot be guessed.
 fn secret() -> Result<String, String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;

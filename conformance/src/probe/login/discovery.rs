@@ -143,7 +143,7 @@ pub(crate) fn origin(url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{}", port.map_or(String::new(), |port| format!(":{port}"))))
 }
 
-/// Whether what goes to a URL can be read by nobody else.
+/// Whether nothing on the way can read what is sent to a URL.
 pub(crate) fn is_secure(url: &str) -> bool {
     let uri: Option<Uri> = url.parse().ok();
     uri.is_some_and(|uri| {
