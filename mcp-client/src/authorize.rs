@@ -22,7 +22,7 @@ mod token;
 mod web;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -34,6 +34,7 @@ use super::config::NAME;
 use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::pool::{Pool, same_origin};
 use super::{ClientError, Network};
+use crate::locked::Locked as _;
 use challenge::{Challenge, nonce};
 use session::Session;
 use web::Web;
@@ -200,7 +201,7 @@ impl OAuth {
     /// [`OAuthError::Store`], or the error of finding the authorization server: then the store is unchanged.
     pub async fn sign_out(&self) -> Result<(), OAuthError> {
         let _turn = self.turn().await?;
-        let session = self.state().session.take();
+        let session = self.state.locked().session.take();
         let key = match session {
             Some(session) => session.key(),
             None => self.find(&self.challenge().await).await?.key(),
@@ -243,13 +244,13 @@ impl OAuth {
             )));
         }
         if let Some(nonce) = challenge.nonce(&refusal.headers) {
-            self.state().nonce = Some(nonce.clone());
+            self.state.locked().nonce = Some(nonce.clone());
             return Ok(());
         }
-        let failures = self.state().failures;
+        let failures = self.state.locked().failures;
         let turn = self.turn().await?;
         {
-            let state = self.state();
+            let state = self.state.locked();
             let shown = state.session.as_ref().and_then(|it| it.shown());
             if shown.is_some() && shown.as_ref() != refusal.sent.get(AUTHORIZATION) {
                 // Another request has obtained a newer token in the meantime.
@@ -283,7 +284,7 @@ impl OAuth {
         else {
             return Ok(headers);
         };
-        let nonce = self.state().nonce.clone();
+        let nonce = self.state.locked().nonce.clone();
         if let Some(key) = session.proving() {
             let nonce = nonce.as_ref().and_then(|it| it.to_str().ok());
             let proof =
@@ -301,11 +302,7 @@ impl OAuth {
     }
 
     fn session(&self) -> Option<Arc<Session>> {
-        self.state().session.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.locked().session.clone()
     }
 }
 
@@ -326,7 +323,7 @@ impl Credentials for OAuth {
         if !same_origin(url, &self.uri) {
             return;
         }
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if let Some(nonce) = nonce(headers) {
             state.nonce = Some(nonce.clone());
         }

@@ -2,12 +2,14 @@
 //! notifies that they changed.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::Notification;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+
+use crate::locked::Locked as _;
 
 /// The longest time that an answer is kept, even if the server allows more.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -76,7 +78,7 @@ impl Cache {
 
     /// What was kept, and the epoch to keep a new answer by.
     pub(super) fn get(&self, key: &Key) -> Result<Value, u64> {
-        let table = self.table();
+        let table = self.table.locked();
         match table.answers.get(key) {
             Some(kept) if kept.until > Instant::now() => Ok(kept.answer.clone()),
             _ => Err(table.epoch),
@@ -94,7 +96,7 @@ impl Cache {
         }
         let bytes = key.params.len() + answer.to_string().len();
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         if table.epoch != epoch {
             return;
         }
@@ -129,14 +131,14 @@ impl Cache {
 
     /// Drops all answers to a method, such as pages one of whose cursors was refused.
     pub(super) fn forget(&self, method: &str) {
-        let mut table = self.table();
+        let mut table = self.table.locked();
         table.epoch += 1;
         table.forget(|key, _| key.method == method);
     }
 
     /// Drops everything.
     pub(super) fn clear(&self) {
-        let mut table = self.table();
+        let mut table = self.table.locked();
         table.epoch += 1;
         table.forget(|_, _| true);
     }
@@ -144,18 +146,13 @@ impl Cache {
     /// The resource, or a part of it, has changed.
     fn updated(&self, params: &Map<String, Value>) {
         let updated = params.get("uri").and_then(Value::as_str).unwrap_or_default();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         table.epoch += 1;
         table.forget(|key, _| {
             let uri = key.uri.as_deref();
             key.method == "resources/read"
                 && uri.is_none_or(|uri| uri.starts_with(updated) || updated.starts_with(uri))
         });
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it holds the table.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

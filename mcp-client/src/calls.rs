@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::cache::Key;
 use super::{CallOptions, Client, ClientError};
+use crate::locked::Locked as _;
 
 /// The result of a tool call (schema: `CallToolResult`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -216,7 +217,7 @@ impl Client {
             let params = json!({ "level": level });
             self.request("logging/setLevel", params).await?;
         }
-        self.wishes().level = Some(level);
+        self.0.wishes.locked().level = Some(level);
         Ok(())
     }
 

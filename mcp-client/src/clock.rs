@@ -1,13 +1,14 @@
 //! Time limits, which count the time of machines and not that of people: while a form, a page, a sample or a log-in
 //! waits for someone, the clock stands still.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{CallOptions, ClientError};
+use crate::locked::Locked as _;
 
 /// How often a time limit that has nearly passed is looked at while its clock stands still.
 const TICK: Duration = Duration::from_millis(10);
@@ -45,7 +46,7 @@ pub(super) struct TimeLimit {
 
 impl Clock {
     pub(super) fn wait(&self) -> Waiting {
-        let mut waits = self.waits();
+        let mut waits = self.0.locked();
         waits.running += 1;
         waits.since.get_or_insert_with(Instant::now);
         drop(waits);
@@ -62,19 +63,14 @@ impl Clock {
     }
 
     fn spent(&self) -> Duration {
-        let waits = self.waits();
+        let waits = self.0.locked();
         waits.spent + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    fn waits(&self) -> MutexGuard<'_, Waits> {
-        // Nothing panics while it holds them.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut waits = self.0.waits();
+        let mut waits = self.0.0.locked();
         waits.running = waits.running.saturating_sub(1);
         if waits.running == 0
             && let Some(since) = waits.since.take()

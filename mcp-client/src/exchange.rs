@@ -18,6 +18,7 @@ use super::http::Reply;
 use super::hub::Own;
 use super::speaking::Speaking;
 use super::{CallOptions, Client, ClientError, Link};
+use crate::locked::Locked as _;
 
 /// A legacy server's error code for "initialize first" (-32000, in the range that implementations may use freely).
 const NOT_INITIALIZED: i64 = -32_000;
@@ -36,7 +37,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`]. [`ClientError::Rpc`] is an error that the server answered with.
     pub async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
-        self.exchange(method, params, &CallOptions::default()).await
+        self.request_with(method, params, &CallOptions::default()).await
     }
 
     /// [`Client::request`] with options, such as another time limit.
@@ -49,7 +50,8 @@ impl Client {
         params: Value,
         options: &CallOptions,
     ) -> Result<Value, ClientError> {
-        self.exchange(method, params, options).await
+        let limit = TimeLimit::new(options, self.0.config.timeout, &self.0.hub.clock);
+        limit.run(self.tried(method, &params, options, &limit)).await?
     }
 
     /// Sends a notification.
@@ -75,16 +77,6 @@ impl Client {
         };
         let limit = self.0.config.timeout;
         self.0.hub.clock.within(limit, sent).await?
-    }
-
-    pub(super) async fn exchange(
-        &self,
-        method: &str,
-        params: Value,
-        options: &CallOptions,
-    ) -> Result<Value, ClientError> {
-        let limit = TimeLimit::new(options, self.0.config.timeout, &self.0.hub.clock);
-        limit.run(self.tried(method, &params, options, &limit)).await?
     }
 
     async fn tried(
@@ -238,7 +230,7 @@ impl Client {
         let version = speaking.version.unwrap_or(ProtocolVersion::LATEST);
         if version.era() == Era::Modern {
             let config = &self.0.config;
-            let level = self.level();
+            let level = self.0.wishes.locked().level;
             change_meta(&mut params, |meta| {
                 meta.insert(META_PROTOCOL_VERSION.to_owned(), json!(version));
                 meta.insert(META_CLIENT_CAPABILITIES.to_owned(), json!(config.capabilities));

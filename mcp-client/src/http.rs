@@ -6,7 +6,6 @@ mod sending;
 mod standalone;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -16,9 +15,6 @@ use mcp_proto::{Era, ProtocolVersion, Tool};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answering::Answers;
-use super::config::Computed;
-use super::credentials::Credentials;
 use super::hub::{NotificationHub, Own};
 use super::mirror::{Mirrored, header_text};
 use super::network::Incoming;
@@ -39,13 +35,8 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(super) struct HttpLink {
     pool: Pool,
     uri: Uri,
-    headers: HeaderMap,
-    computed: Option<Computed>,
-    credentials: Option<Arc<dyn Credentials>>,
-    max_message_bytes: usize,
-    timeout: Duration,
+    config: ClientConfig,
     hub: Arc<NotificationHub>,
-    answers: Answers,
     /// The parameters that headers repeat, in the modern era.
     mirrored: Mirrored,
 }
@@ -85,18 +76,7 @@ impl HttpLink {
     ) -> Result<Self, ClientError> {
         let uri = endpoint(url)?;
         let pool = Pool::new(&config.network, uri.scheme_str() == Some("https"))?;
-        Ok(Self {
-            pool,
-            uri,
-            headers: config.headers.clone(),
-            computed: config.computed.clone(),
-            credentials: config.credentials.clone(),
-            max_message_bytes: config.max_message_bytes,
-            timeout: config.timeout,
-            hub,
-            answers: config.answers.clone(),
-            mirrored: Mirrored::default(),
-        })
+        Ok(Self { pool, uri, config: config.clone(), hub, mirrored: Mirrored::default() })
     }
 
     /// Learns from a list of tools which parameters headers repeat; takes out what must not be called.
@@ -219,7 +199,7 @@ impl HttpLink {
 
     async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response, ClientError> {
         let status = response.status();
-        let body = whole(response.into_body(), self.max_message_bytes).await?;
+        let body = whole(response.into_body(), self.config.max_message_bytes).await?;
         match Message::from_slice(&body) {
             Ok(Message::Response(response)) => Ok(response),
             _ => Err(ClientError::Http { status: status.as_u16(), body: shown(&body) }),
@@ -228,7 +208,7 @@ impl HttpLink {
 
     async fn failed(&self, response: HttpResponse<Incoming>) -> ClientError {
         let status = response.status().as_u16();
-        match whole(response.into_body(), self.max_message_bytes).await {
+        match whole(response.into_body(), self.config.max_message_bytes).await {
             Ok(body) => ClientError::Http { status, body: shown(&body) },
             Err(error) => error,
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mcp_proto::jsonrpc::Notification;
 use tokio::sync::{broadcast, watch};
@@ -12,6 +12,7 @@ use super::ClientError;
 use super::cache::Cache;
 use super::clock::Clock;
 use super::lists::Listed;
+use crate::locked::Locked as _;
 
 /// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
 /// more loses the oldest and receives their number.
@@ -145,26 +146,21 @@ impl fmt::Debug for Own {
 impl Owned {
     /// Takes a task over; one that was there before ends.
     pub(super) fn own(&self, task: JoinHandle<()>) {
-        let before = self.slot().replace(task);
+        let before = self.0.locked().replace(task);
         if let Some(before) = before {
             before.abort();
         }
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.slot().as_ref().is_some_and(|task| !task.is_finished())
+        self.0.locked().as_ref().is_some_and(|task| !task.is_finished())
     }
 
     /// Ends the task.
     pub(super) fn end(&self) {
-        if let Some(task) = self.slot().take() {
+        if let Some(task) = self.0.locked().take() {
             task.abort();
         }
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
-        // Nothing panics while it holds the slot.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,6 +31,7 @@ mod http;
 mod hub;
 mod listen;
 mod lists;
+mod locked;
 mod mirror;
 mod network;
 mod options;
@@ -51,7 +52,7 @@ mod trust;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::Notification;
@@ -338,16 +339,6 @@ impl Client {
 
     fn is_http(&self) -> bool {
         matches!(self.0.link, Link::Http(_))
-    }
-
-    fn wishes(&self) -> MutexGuard<'_, Wishes> {
-        // Nothing panics while it holds the wishes.
-        self.0.wishes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The lowest level of log messages that the caller asked for.
-    fn level(&self) -> Option<LogLevel> {
-        self.wishes().level
     }
 }
 

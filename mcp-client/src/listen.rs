@@ -20,6 +20,7 @@ use super::clock::Clock;
 use super::hub::{Gaps, Own, Owned};
 use super::speaking::Speaking;
 use super::{Client, ClientError};
+use crate::locked::Locked as _;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
@@ -206,7 +207,7 @@ impl Client {
             return Ok(());
         }
         let (level, uris) = {
-            let wishes = self.wishes();
+            let wishes = self.0.wishes.locked();
             let uris: Vec<_> = wishes.subscribed.keys().cloned().collect();
             (wishes.level, uris)
         };
@@ -226,7 +227,7 @@ impl Client {
     async fn unsubscribe(self, uris: Vec<String>) {
         for uri in uris {
             let turn = self.0.subscribing.acquire().await;
-            if turn.is_err() || self.wishes().subscribed.contains_key(&uri) {
+            if turn.is_err() || self.0.wishes.locked().subscribed.contains_key(&uri) {
                 continue;
             }
             let params = json!({ "uri": uri });
@@ -287,7 +288,7 @@ impl Listening {
 
     fn is_ours(&self, notification: &Notification) -> bool {
         let Some(listens) = &self.listens else {
-            let wishes = self.client.wishes();
+            let wishes = self.client.0.wishes.locked();
             return self.interest.covers(notification, &wishes.subscribed);
         };
         let meta = notification.params.get("_meta");
@@ -329,12 +330,12 @@ impl Listening {
             let turn = client.subscribing.acquire();
             let turn = client.hub.clock.within(client.config.timeout, turn);
             let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
-            let is_first = !self.client.wishes().subscribed.contains_key(&uri);
+            let is_first = !self.client.0.wishes.locked().subscribed.contains_key(&uri);
             if is_first {
                 let params = json!({ "uri": uri });
                 self.client.request("resources/subscribe", params).await?;
             }
-            *self.client.wishes().subscribed.entry(uri.clone()).or_default() += 1;
+            *self.client.0.wishes.locked().subscribed.entry(uri.clone()).or_default() += 1;
             // From here on, dropping the handle ends the subscription.
             self.interest.uris.push(uri);
         }
@@ -349,7 +350,7 @@ impl Drop for Listening {
         }
         let mut over = Vec::new();
         {
-            let mut wishes = self.client.wishes();
+            let mut wishes = self.client.0.wishes.locked();
             for uri in &self.interest.uris {
                 let count = wishes.subscribed.get_mut(uri);
                 let is_last = count.is_some_and(|count| {

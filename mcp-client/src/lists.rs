@@ -1,7 +1,7 @@
 //! The lists of a server, all their pages.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mcp_proto::blocking::{self, NotDone};
 use mcp_proto::jsonrpc::ErrorObject;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::calls::typed;
 use super::{Client, ClientError, Link};
+use crate::locked::Locked as _;
 
 /// The most pages of a list that are followed, and the most items that are taken from them.
 const MAX_PAGES: usize = 1_000;
@@ -201,7 +202,7 @@ impl Client {
 
 impl Listed {
     fn learn(&self, tools: &[Tool]) {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.locked();
         table.clear();
         for tool in tools.iter().take(MAX_TOOLS) {
             let output = tool
@@ -216,19 +217,19 @@ impl Listed {
 
     /// Whether calls of a tool must be tasks (2025-11-25).
     pub(super) fn needs_task(&self, tool: &str) -> bool {
-        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = self.0.locked();
         table.get(tool).is_some_and(|said| said.needs_task)
     }
 
     /// The tools may have changed.
     pub(super) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.locked().clear();
     }
 
     /// Checks structured content against what the tool says of it, and gives it back.
     pub(super) async fn check(&self, tool: &str, content: Value) -> Result<Value, ClientError> {
         let output = {
-            let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let table = self.0.locked();
             table.get(tool).and_then(|said| said.output.clone())
         };
         let Some(output) = output else {

@@ -2,7 +2,7 @@
 //! parameters"), from the client's side.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use http::{HeaderName, HeaderValue};
 use mcp_proto::Tool;
@@ -10,6 +10,7 @@ use mcp_proto::schema::{MirroredParam, header_value, params_to_mirror};
 use serde_json::{Map, Value};
 
 use super::ClientError;
+use crate::locked::Locked as _;
 
 /// The most tools that are remembered. Calls of others are refused, listed again and refused again.
 const MAX_TOOLS: usize = 10_000;
@@ -21,7 +22,7 @@ pub(super) struct Mirrored(Mutex<HashMap<String, Vec<MirroredParam>>>);
 impl Mirrored {
     /// Learns from a list of tools, and removes the tools with invalid annotations, which no client may call.
     pub(super) fn learn(&self, tools: &mut Vec<Tool>) {
-        let mut table = self.table();
+        let mut table = self.0.locked();
         tools.retain(|tool| match params_to_mirror(&tool.input_schema) {
             Ok(params) => {
                 if params.is_empty() {
@@ -43,7 +44,7 @@ impl Mirrored {
         &self,
         params: &Map<String, Value>,
     ) -> Result<Vec<(HeaderName, HeaderValue)>, ClientError> {
-        let table = self.table();
+        let table = self.0.locked();
         let tool = params.get("name").and_then(Value::as_str);
         let mirrored = tool.and_then(|tool| table.get(tool));
         let arguments = params.get("arguments");
@@ -52,11 +53,6 @@ impl Mirrored {
             Some(header_text(&text).map(|value| (param.header.clone(), value)))
         });
         said.collect()
-    }
-
-    fn table(&self) -> MutexGuard<'_, HashMap<String, Vec<MirroredParam>>> {
-        // Nothing panics while it holds the table.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

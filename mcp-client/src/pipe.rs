@@ -5,7 +5,7 @@
 mod process;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_proto::Server;
@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use super::answering::Answering;
 use super::hub::{NotificationHub, Own};
 use super::{ClientConfig, ClientError};
+use crate::locked::Locked as _;
 use process::Process;
 
 /// How many lines may wait to be written before a sender waits.
@@ -184,7 +185,7 @@ impl Pipe {
 
     /// Closes the peer's input and waits for its end; ends it by force after `limit`.
     pub(super) async fn close(&self, limit: Duration) -> Result<(), ClientError> {
-        let peer = self.peer.slot().take();
+        let peer = self.peer.0.locked().take();
         self.closing.notify_one();
         match peer {
             None | Some(Peer::Other) => Ok(()),
@@ -201,7 +202,7 @@ impl Pipe {
 
     /// What the peer wrote to its stderr, where that is captured.
     pub(super) fn stderr(&self) -> Option<String> {
-        match &*self.peer.slot() {
+        match &*self.peer.0.locked() {
             Some(Peer::Child(process)) => process.stderr(),
             _ => None,
         }
@@ -209,7 +210,7 @@ impl Pipe {
 
     /// Whether a process that has ended had read what it was sent.
     pub(super) fn was_read(&self) -> bool {
-        match &*self.peer.slot() {
+        match &*self.peer.0.locked() {
             // The writer ends before the client does only when it cannot write.
             Some(Peer::Child(process)) => !self.writer.is_finished() && process.has_read_all(),
             _ => false,
@@ -218,7 +219,7 @@ impl Pipe {
 
     /// An error with what is known about the process, where there is one.
     pub(super) fn explained(&self, error: ClientError) -> ClientError {
-        match &mut *self.peer.slot() {
+        match &mut *self.peer.0.locked() {
             Some(Peer::Child(process)) => process.explained(&error.to_string()),
             _ => error,
         }
@@ -226,16 +227,11 @@ impl Pipe {
 }
 
 impl SharedPeer {
-    fn slot(&self) -> MutexGuard<'_, Option<Peer>> {
-        // Nothing panics while it holds the peer.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Why the peer sends no more.
     async fn ended(&self) -> ClientError {
         let until = Instant::now() + ENDING;
         loop {
-            match &mut *self.slot() {
+            match &mut *self.0.locked() {
                 Some(Peer::Child(process)) => {
                     if process.is_over() || Instant::now() >= until {
                         return process.explained("the server closed its output");
@@ -253,13 +249,13 @@ impl Drop for Pipe {
         self.reader.abort();
         self.writer.abort();
         // A process is killed now, not when the runtime drops the reader.
-        drop(self.peer.slot().take());
+        drop(self.peer.0.locked().take());
     }
 }
 
 impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
-        let waited = match &mut *self.pipe.waiting.table() {
+        let waited = match &mut *self.pipe.waiting.0.locked() {
             Some(table) => table.remove(&self.request.id).is_some(),
             None => false,
         };
@@ -283,7 +279,7 @@ impl Drop for WaitingCall<'_> {
 impl Waiters {
     /// Whether the stream has not ended.
     fn insert(&self, id: &RequestId, waiter: Waiter) -> bool {
-        let mut table = self.table();
+        let mut table = self.0.locked();
         let inserted = table.as_mut().map(|table| table.insert(id.clone(), waiter));
         inserted.is_some()
     }
@@ -294,12 +290,7 @@ impl Waiters {
         let id =
             notification.params.get("progressToken").or_else(|| meta?.get(META_SUBSCRIPTION_ID))?;
         let id = RequestId::Number(id.as_i64()?);
-        Some(self.table().as_ref()?.get(&id)?.own.clone())
-    }
-
-    fn table(&self) -> MutexGuard<'_, Option<HashMap<RequestId, Waiter>>> {
-        // Nothing panics while it holds the table.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(self.0.locked().as_ref()?.get(&id)?.own.clone())
     }
 }
 
@@ -342,7 +333,7 @@ impl Reading {
         }
         // Callers that still wait get the reason.
         self.hub.over(self.peer.ended().await);
-        let ended = self.waiting.table().take();
+        let ended = self.waiting.0.locked().take();
         drop(ended);
     }
 
@@ -380,7 +371,7 @@ impl Reading {
             tracing::warn!(?response, "the server refused something that had no readable id");
             return;
         };
-        let waiter = self.waiting.table().as_mut().and_then(|table| table.remove(id));
+        let waiter = self.waiting.0.locked().as_mut().and_then(|table| table.remove(id));
         if let Some(waiter) = waiter {
             // Fails only when the caller has just given up.
             let _ = waiter.answer.send(response);

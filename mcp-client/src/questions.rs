@@ -1,7 +1,7 @@
 //! Types for the server's questions to a client's user, model and machine: elicitation, sampling and roots.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mcp_proto::input::{CreateMessageResult, ElicitResult, Root};
 use mcp_proto::jsonrpc::{ErrorObject, Payload, Request};
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::answering::Callback;
 use super::{Client, ClientConfig, ClientError};
+use crate::locked::Locked as _;
 
 /// A question of the server to the user (schema: `ElicitRequest`).
 ///
@@ -187,11 +188,11 @@ impl Elicitation {
 
 impl Folders {
     fn get(&self) -> Vec<Root> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.locked().clone()
     }
 
     fn set(&self, roots: Vec<Root>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = roots;
+        *self.0.locked() = roots;
     }
 }
 

@@ -53,11 +53,11 @@ impl Client {
     ) -> Result<(Value, usize), ClientError> {
         let answers = &self.0.config.answers;
         if answers.is_empty() || self.era() == Era::Legacy {
-            return Ok((self.exchange(method, params, options).await?, 1));
+            return Ok((self.request_with(method, params, options).await?, 1));
         }
         let mut round = params.clone();
         for count in 1..=MAX_ROUNDS {
-            let result = self.exchange(method, round, options).await?;
+            let result = self.request_with(method, round, options).await?;
             if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
                 return Ok((result, count));
             }

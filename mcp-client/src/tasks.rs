@@ -231,7 +231,7 @@ impl Task {
         if let Some(members) = params.as_object_mut() {
             members.insert("taskId".to_owned(), json!(self.id));
         }
-        self.client.exchange(method, params, &self.options).await
+        self.client.request_with(method, params, &self.options).await
     }
 }
 

@@ -24,7 +24,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use crate::locked::Locked as _;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use bytes::Bytes;
 
@@ -141,7 +143,7 @@ impl Budget {
 
     /// The account of a client.
     pub(crate) fn client(&self, name: ClientName) -> Client {
-        let mut accounts = self.0.accounts();
+        let mut accounts = self.0.accounts.locked();
         let known = accounts.by_client.get(&name).and_then(Weak::upgrade);
         if let Some(account) = known {
             return Client(account);
@@ -439,13 +441,6 @@ impl Accounts {
     }
 }
 
-impl Shared {
-    fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        // Nothing panics while it holds the accounts.
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl ClientName {
     /// The client at an address: the whole address for IPv4, also if mapped into IPv6; the /64 for IPv6.
     pub(crate) fn of_address(address: IpAddr) -> Self {
@@ -455,9 +450,7 @@ impl ClientName {
             address @ IpAddr::V4(_) => address,
         })
     }
-}
 
-impl ClientName {
     /// The client as text; `None` if it is not identified.
     pub(crate) fn text(&self) -> Option<Arc<str>> {
         match self {

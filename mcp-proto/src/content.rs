@@ -161,9 +161,7 @@ impl ContentBlock {
             _ => None,
         }
     }
-}
 
-impl ContentBlock {
     /// The same with hints for the client.
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {

@@ -88,8 +88,8 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// The context of a notification, which has no outbox to answer on.
-    pub(crate) fn of_notification(meta: Map<String, Value>, extensions: Extensions) -> Self {
+    /// What nobody waits for: a notification, or a request that no handler gets. Nothing can be sent about it.
+    pub(crate) fn unanswered(meta: Map<String, Value>, extensions: Extensions) -> Self {
         Self {
             request_id: RequestId::Number(0),
             meta,
@@ -111,6 +111,18 @@ pub(crate) struct ClientSide {
     pub(crate) log_level: Option<LogLevel>,
 }
 
+impl ClientSide {
+    /// A client of which only the revision is known.
+    pub(crate) fn of_version(protocol_version: ProtocolVersion) -> Self {
+        Self {
+            protocol_version,
+            client_info: None,
+            client_capabilities: Arc::default(),
+            log_level: None,
+        }
+    }
+}
+
 impl Context {
     /// A context for calling [`Server::handle`](crate::Server::handle) without a transport, as tests do: a modern
     /// request without capabilities whose notifications go nowhere. Its public fields may be set;
@@ -125,23 +137,8 @@ impl Context {
     /// ```
     #[must_use]
     pub fn test() -> Self {
-        Self {
-            request_id: RequestId::Number(0),
-            protocol_version: ProtocolVersion::LATEST,
-            client_info: None,
-            client_capabilities: Arc::default(),
-            meta: Map::new(),
-            log_level: None,
-            outbox: Outbox::closed(),
-            extensions: Extensions::new(),
-            peer: None,
-            client: None,
-            max_answer: None,
-            input: None,
-            task: TaskMode::None,
-            server: None,
-            progress: None,
-        }
+        let incoming = Incoming::unanswered(Map::new(), Extensions::new());
+        Self::new(incoming, ClientSide::of_version(ProtocolVersion::LATEST))
     }
 
     /// The era of the request.

@@ -18,12 +18,13 @@ mod sample;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::jsonrpc::ErrorObject;
+use crate::locked::Locked as _;
 use crate::version::Era;
 
 pub use elicit::{ElicitAction, ElicitForm, ElicitResult, ElicitUrl};
@@ -86,7 +87,7 @@ impl Input {
 
     pub(crate) fn answer(&self, key: &str) -> Option<&Value> {
         let answer = self.answers.get(key)?;
-        self.used().insert(key.to_owned());
+        self.used.locked().insert(key.to_owned());
         Some(answer)
     }
 
@@ -97,14 +98,9 @@ impl Input {
 
     /// The answers that the handler has asked for in this round.
     pub(crate) fn used_answers(&self) -> BTreeMap<String, Value> {
-        let used = self.used();
+        let used = self.used.locked();
         let answers = self.answers.iter();
         let answers = answers.filter(|(key, _)| used.contains(*key));
         answers.map(|(key, answer)| (key.clone(), answer.clone())).collect()
-    }
-
-    fn used(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        // Nothing panics while it holds the keys.
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,7 +31,8 @@ pub use payload::Payload;
 pub const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// One JSON-RPC message of MCP.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
 pub enum Message {
     /// A request, which is answered.
     Request(Request),
@@ -52,22 +53,26 @@ pub enum RequestId {
 }
 
 /// A call of `method`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "jsonrpc", rename = "2.0")]
 pub struct Request {
     /// Chosen by the sender, echoed by the answer.
     pub id: RequestId,
     /// The method's name, such as `tools/call`.
     pub method: String,
     /// The members of `params`; empty when `params` is absent or null.
+    #[serde(skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
 }
 
 /// A message that is not answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "jsonrpc", rename = "2.0")]
 pub struct Notification {
     /// The method's name, such as `notifications/progress`.
     pub method: String,
     /// The members of `params`; empty when `params` is absent or null.
+    #[serde(skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
 }
 
@@ -210,9 +215,7 @@ impl RequestId {
             _ => Err(ReadError::WrongId),
         }
     }
-}
 
-impl RequestId {
     /// The number that a text stands for as another client library writes it.
     pub(crate) fn as_number(&self) -> Option<Self> {
         let Self::String(text) = self else {

@@ -225,6 +225,7 @@ pub mod layers;
 mod legacy;
 pub mod lifecycle;
 mod local;
+mod locked;
 mod logging;
 pub mod outbox;
 mod prompt;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::jsonrpc::{Notification, Request, RequestId, Response};
+use crate::locked::Locked as _;
 
 /// How many messages of one request may wait to be written before [`Outbox::send`] waits.
 pub const OUTBOX_CAPACITY: usize = 16;
@@ -123,7 +124,7 @@ impl Outbox {
         };
         // Only the reader closes the semaphore, by going away.
         let room = shared.room.acquire().await.map_err(|_| OutboxClosed)?;
-        let mut queue = shared.queue();
+        let mut queue = shared.queue.locked();
         if shared.room.is_closed() {
             return Err(OutboxClosed);
         }
@@ -156,16 +157,9 @@ impl OutboxReader {
 
     /// A message that is already in the queue.
     pub fn try_recv(&mut self) -> Option<Outgoing> {
-        let message = self.0.queue().pop_front()?;
+        let message = self.0.queue.locked().pop_front()?;
         self.0.room.add_permits(1);
         Some(message)
-    }
-}
-
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Outgoing>> {
-        // Nothing panics while it holds the queue.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -177,7 +171,7 @@ impl Drop for OutboxReader {
         }
         self.0.room.close();
         // Drops questions that were not read: their askers keep the queue alive, and would wait for an answer for ever.
-        let unread = std::mem::take(&mut *self.0.queue());
+        let unread = std::mem::take(&mut *self.0.queue.locked());
         drop(unread);
     }
 }

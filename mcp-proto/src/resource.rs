@@ -136,9 +136,7 @@ impl ReadResourceResult {
         self.cache = cache;
         self
     }
-}
 
-impl ReadResourceResult {
     /// About how many bytes it has.
     pub(crate) fn size(&self) -> usize {
         self.contents.iter().map(ResourceContents::size).sum()
@@ -181,6 +179,26 @@ impl PageRequest {
     pub fn new(after: Option<String>, limit: usize) -> Self {
         Self { after, limit }
     }
+
+    /// The page of a list that is in the order of its keys: those behind [`after`](Self::after), up to the
+    /// [`limit`](Self::limit).
+    ///
+    /// ```
+    /// use mcp_proto::{Page, PageRequest, RequestError, Resource};
+    ///
+    /// async fn list(days: Vec<String>, page: PageRequest) -> Result<Page<Resource>, RequestError> {
+    ///     let days = page.cut(days, |day| day);
+    ///     Ok(days.map(|day| Resource::new(format!("notes://{day}"), day)))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cut<T>(&self, all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> &str) -> Page<T> {
+        let is_after = |one: &T| self.after.as_deref().is_none_or(|after| key(one) > after);
+        let mut rest = all.into_iter().filter(is_after);
+        let items: Vec<T> = rest.by_ref().take(self.limit).collect();
+        let next = rest.next().and_then(|_| items.last()).map(|last| key(last).to_owned());
+        Page { items, next }
+    }
 }
 
 impl<T> Page<T> {
@@ -200,27 +218,5 @@ impl<T> Page<T> {
     #[must_use]
     pub fn map<U>(self, other: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(other).collect(), next: self.next }
-    }
-}
-
-impl PageRequest {
-    /// The page of a list that is in the order of its keys: those behind [`after`](Self::after), up to the
-    /// [`limit`](Self::limit).
-    ///
-    /// ```
-    /// use mcp_proto::{Page, PageRequest, RequestError, Resource};
-    ///
-    /// async fn list(days: Vec<String>, page: PageRequest) -> Result<Page<Resource>, RequestError> {
-    ///     let days = page.cut(days, |day| day);
-    ///     Ok(days.map(|day| Resource::new(format!("notes://{day}"), day)))
-    /// }
-    /// ```
-    #[must_use]
-    pub fn cut<T>(&self, all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> &str) -> Page<T> {
-        let is_after = |one: &T| self.after.as_deref().is_none_or(|after| key(one) > after);
-        let mut rest = all.into_iter().filter(is_after);
-        let items: Vec<T> = rest.by_ref().take(self.limit).collect();
-        let next = rest.next().and_then(|_| items.last()).map(|last| key(last).to_owned());
-        Page { items, next }
     }
 }

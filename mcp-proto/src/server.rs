@@ -56,6 +56,7 @@ use rounds::config::Rounds;
 pub use build_error::BuildError;
 pub use builder::ServerBuilder;
 pub(crate) use changes::{Changes, Interest, Listener, SharedNotification};
+pub(crate) use lists::Start;
 pub(crate) use method::Method;
 pub(crate) use offered::Offered;
 pub use operation::{Operation, OperationError};
@@ -66,18 +67,18 @@ pub use update::Update;
 /// what it offers ([`Server::update`]) and which tools it shows
 /// ([`Server::hide_tools`]) may change.
 #[derive(Debug, Clone)]
-pub struct Server(Arc<Inner>);
+pub struct Server(pub(crate) Arc<Inner>);
 
 /// A weak reference to a [`Server`], for code that notifies it of changes and is itself part of the handlers' state.
 #[derive(Debug, Clone)]
 pub struct WeakServer(Weak<Inner>);
 
-struct Inner {
-    info: Implementation,
+pub(crate) struct Inner {
+    pub(crate) info: Implementation,
     /// `info` as JSON text; part of every modern result.
     info_json: Box<RawValue>,
-    capabilities: ServerCapabilities,
-    instructions: Option<String>,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) instructions: Option<String>,
     /// Replaced as a whole. Locked only while a handle is cloned.
     offered: RwLock<Arc<Offered>>,
     /// Held while what is offered changes.
@@ -87,15 +88,15 @@ struct Inner {
     /// The result of `server/discover`.
     discover: Option<Payload>,
     /// The result of `initialize` for each revision, once a client has asked for it.
-    initialized: [OnceLock<Result<Payload, ErrorObject>>; ProtocolVersion::ALL.len()],
+    pub(crate) initialized: [OnceLock<Result<Payload, ErrorObject>>; ProtocolVersion::ALL.len()],
     /// Decides whether a resource may be subscribed to, if the resources themselves do not.
     on_subscribe: Option<SubscribeCheck>,
-    changes: Changes,
+    pub(crate) changes: Changes,
     tasks: Option<Arc<Tasks>>,
-    rounds: Rounds,
+    pub(crate) rounds: Rounds,
     /// Permits to write large results.
     writers: Arc<Semaphore>,
-    page_size: usize,
+    pub(crate) page_size: usize,
     list_cache: Option<CacheHint>,
     observers: Vec<operation::Observer>,
     /// All must agree.
@@ -176,40 +177,8 @@ impl Server {
     }
 
     /// The broadcast of changes.
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.0.changes
-    }
-
-    pub(crate) fn capabilities(&self) -> &ServerCapabilities {
-        &self.0.capabilities
-    }
-
-    pub(crate) fn info(&self) -> &Implementation {
-        &self.0.info
-    }
-
-    pub(crate) fn rounds(&self) -> &Rounds {
-        &self.0.rounds
-    }
-
     pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
         self.0.tasks.as_ref()
-    }
-
-    /// Where the result of `initialize` is kept.
-    pub(crate) fn initialized(
-        &self,
-        version: ProtocolVersion,
-    ) -> Option<&OnceLock<Result<Payload, ErrorObject>>> {
-        self.0.initialized.get(version as usize)
-    }
-
-    pub(crate) fn page_size(&self) -> usize {
-        self.0.page_size
-    }
-
-    pub(crate) fn instructions(&self) -> Option<&str> {
-        self.0.instructions.as_deref()
     }
 
     /// As `handle`, with a future that owns its server, as transports need.

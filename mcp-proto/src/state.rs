@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use data_encoding::BASE32_NOPAD;
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::budget::{Bound, ClientName};
 use crate::context::Context;
+use crate::locked::Locked as _;
 use crate::seal::{Keys, StateBinding, unix_now};
 use crate::task::Owner;
 use crate::tool::ToolError;
@@ -61,7 +62,7 @@ impl<T> Kept<T> {
         let (owner, client, used) = (context.owner(), context.client_name(), Instant::now());
         // Dropped after the lock.
         let _ended: Vec<_>;
-        let mut values = self.lock();
+        let mut values = self.values.locked();
         _ended = values.extract_if(|_, value| value.has_ended(self.lifetime)).collect();
         let own = values.values().filter(|value| value.client == client).count();
         let Bound { total, share } = self.bound;
@@ -89,7 +90,7 @@ impl<T> Kept<T> {
         context: &Context,
         use_it: impl FnOnce(&mut T) -> R,
     ) -> Result<R, ToolError> {
-        let mut values = self.lock();
+        let mut values = self.values.locked();
         let found = values.get_mut(handle).filter(|it| it.is_of(context, self.lifetime));
         let found = found.ok_or_else(unknown)?;
         found.used = Instant::now();
@@ -101,16 +102,11 @@ impl<T> Kept<T> {
     /// # Errors
     /// The caller has no such value, or not any more: code `NOT_FOUND`.
     pub fn end(&self, handle: &str, context: &Context) -> Result<T, ToolError> {
-        let mut values = self.lock();
+        let mut values = self.values.locked();
         if !values.get(handle).is_some_and(|it| it.is_of(context, self.lifetime)) {
             return Err(unknown());
         }
         values.remove(handle).map(|it| it.value).ok_or_else(unknown)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Value<T>>> {
-        // A use that panicked has left its own value as it was then.
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +135,10 @@ impl<T> Clone for Kept<T> {
 
 impl<T> fmt::Debug for Kept<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Kept").field("values", &self.lock().len()).finish_non_exhaustive()
+        formatter
+            .debug_struct("Kept")
+            .field("values", &self.values.locked().len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -18,6 +18,7 @@ use super::session::{Origin, Session};
 use super::store::{self, StoreKey};
 use super::token::{self, TokenRequest, Tokens};
 use super::{OAuth, Settings, Turn};
+use crate::locked::Locked as _;
 
 /// The most bytes of scopes that are asked for, with the spaces between them.
 const MAX_SCOPE_BYTES: usize = 4 * 1024;
@@ -37,7 +38,7 @@ impl OAuth {
     ) -> Result<(), OAuthError> {
         let outcome = self.obtain(challenge, turn).await;
         if let Err(error) = &outcome {
-            let mut state = self.state();
+            let mut state = self.state.locked();
             state.failures += 1;
             state.failure = Some(error.clone());
         }
@@ -85,7 +86,7 @@ impl OAuth {
         if let Some(kept) = kept.as_ref().filter(does) {
             let fits = kept.is_bound() || !self.needs_key(&found);
             if session.is_none() && kept.is_fresh() && fits {
-                self.state().session = Some(made(&client, kept.clone(), Origin::Kept));
+                self.state.locked().session = Some(made(&client, kept.clone(), Origin::Kept));
                 return Ok(());
             }
             let old = made(&client, kept.clone(), Origin::Kept);
@@ -118,7 +119,7 @@ impl OAuth {
         }
         let session = made(&client, granted?, Origin::Granted);
         // It is used before it is saved, so that a failing store does not lose a person's consent.
-        self.state().session = Some(Arc::clone(&session));
+        self.state.locked().session = Some(Arc::clone(&session));
         self.save(&tokens_key, Some(&session.tokens)).await
     }
 
@@ -205,7 +206,7 @@ impl OAuth {
     async fn client(&self, server: &ServerDocument) -> Result<RegisteredClient, OAuthError> {
         let (issuer, settings) = (&server.issuer, &self.settings);
         if let Some(client) = &settings.client {
-            let mut state = self.state();
+            let mut state = self.state.locked();
             let first = state.issuer_of_client.get_or_insert_with(|| issuer.clone());
             if first == issuer {
                 return Ok(client.clone());

@@ -1,7 +1,7 @@
 //! A refresh of tokens, in a separate task. Many servers take a refresh token once and answer with the next one, so the
 //! answer is kept even when its call is dropped meanwhile.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use oauth2::RefreshToken;
 
@@ -11,6 +11,7 @@ use super::store::{self, TokenStore};
 use super::token::{Grant, TokenRequest};
 use super::web::Web;
 use super::{OAuth, State, Turn};
+use crate::locked::Locked as _;
 
 /// A refresh, with all that it needs. It ends by itself: the request within
 /// [`FETCH_TIMEOUT`](super::FETCH_TIMEOUT), twice if the server asks for a nonce, and then when the store has saved.
@@ -82,7 +83,7 @@ impl Refresh {
     }
 
     fn uses(&self, session: Arc<Session>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.locked();
         state.session = Some(session);
     }
 }

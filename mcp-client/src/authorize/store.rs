@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use super::error::OAuthError;
+use crate::locked::Locked as _;
 
 /// How many values a [`MemoryStore`] keeps. When there are more, the first in key order is removed.
 pub const MAX_STORED: usize = 1_024;
@@ -60,7 +61,7 @@ pub struct MemoryStore(Mutex<BTreeMap<StoreKey, String>>);
 
 impl TokenStore for MemoryStore {
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<String>, String>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.locked();
         let text = kept.get(key).cloned();
         Box::pin(std::future::ready(Ok(text)))
     }
@@ -70,7 +71,7 @@ impl TokenStore for MemoryStore {
         key: &'a StoreKey,
         text: Option<String>,
     ) -> BoxFuture<'a, Result<(), String>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.locked();
         kept.remove(key);
         if let Some(text) = text {
             if kept.len() >= MAX_STORED {

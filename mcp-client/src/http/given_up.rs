@@ -42,7 +42,7 @@ impl Drop for GivenUp {
         let cancelled = Notification::new("notifications/cancelled", json!({ "requestId": id }));
         runtime.spawn(async move {
             let cancellation = link.notify(&cancelled, &speaking);
-            let _ = tokio::time::timeout(link.timeout, cancellation).await;
+            let _ = tokio::time::timeout(link.config.timeout, cancellation).await;
         });
     }
 }

@@ -55,7 +55,7 @@ impl HttpLink {
         own: &Own,
     ) -> Result<Response, ClientError> {
         let mut position = StreamPosition::default();
-        let (answers, clock) = (self.answers.clone(), own.clock.clone());
+        let (answers, clock) = (self.config.answers.clone(), own.clock.clone());
         let mut answering =
             Answering::new(answers, clock, |response| Box::pin(self.respond(response, speaking)));
         let mut body = Some(response.into_body());
@@ -108,7 +108,7 @@ impl HttpLink {
         own: &Own,
         speaking: &Speaking,
     ) -> Result<End, ClientError> {
-        let mut reader = EventReader::new(self.max_message_bytes);
+        let mut reader = EventReader::new(self.config.max_message_bytes);
         loop {
             let frame = match answering.during(body.frame()).await {
                 Some(Ok(frame)) => frame,
@@ -157,7 +157,7 @@ impl HttpLink {
             if !is_stream(&response) {
                 return None;
             }
-            let mut reader = EventReader::new(self.max_message_bytes);
+            let mut reader = EventReader::new(self.config.max_message_bytes);
             let mut body = response.into_body();
             loop {
                 let frame = body.frame().await?.ok()?;

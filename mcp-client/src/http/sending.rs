@@ -37,7 +37,7 @@ impl HttpLink {
                 }
                 Hop::Redirect(target) => return Err(too_many(&target)),
             };
-            let Some(credentials) = &self.credentials else {
+            let Some(credentials) = &self.config.credentials else {
                 return Ok(response);
             };
             let status = response.status();
@@ -74,8 +74,8 @@ impl HttpLink {
         extra: &[(HeaderName, HeaderValue)],
         speaking: &Speaking,
     ) -> Result<HeaderMap, ClientError> {
-        let mut headers = self.headers.clone();
-        if let Some(Computed(computed)) = &self.computed {
+        let mut headers = self.config.headers.clone();
+        if let Some(Computed(computed)) = &self.config.computed {
             replace(&mut headers, computed(method, uri));
         }
         if method == Method::POST {
@@ -96,7 +96,7 @@ impl HttpLink {
         for (name, value) in extra {
             headers.insert(name, value.clone());
         }
-        if let Some(credentials) = &self.credentials {
+        if let Some(credentials) = &self.config.credentials {
             replace(&mut headers, credentials.headers(method, uri).await?);
         }
         Ok(headers)

@@ -158,7 +158,7 @@ async fn attempt(
     *known = speaking.session.as_ref().map(|_| speaking.generation);
     let _ = opened.take().map(|opened| opened.send(()));
     // No question names the call that it belongs to.
-    let (answers, clock) = (link.answers.clone(), link.hub.clock.clone());
+    let (answers, clock) = (link.config.answers.clone(), link.hub.clock.clone());
     let mut answering =
         Answering::new(answers, clock, |response| Box::pin(link.respond(response, speaking)));
     let body = response.into_body();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 #[cfg(unix)]
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::ClientError;
 use crate::config::Stderr;
+use crate::locked::Locked as _;
 
 /// How much of what a process writes to its stderr is kept, in bytes.
 const MAX_STDERR: usize = 64 * 1024;
@@ -134,8 +135,7 @@ impl Process {
     }
 
     pub(super) fn stderr(&self) -> Option<String> {
-        let last = self.captured.as_ref()?.last.lock();
-        let mut last = last.unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.captured.as_ref()?.last.locked();
         Some(String::from_utf8_lossy(last.make_contiguous()).into_owned())
     }
 
@@ -204,7 +204,7 @@ async fn capture(
     let mut chunk = Vec::with_capacity(4 * 1024);
     while let Ok(1..) = stderr.read_buf(&mut chunk).await {
         {
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = last.locked();
             last.extend(&chunk);
             let surplus = last.len().saturating_sub(MAX_STDERR);
             last.drain(..surplus);

@@ -63,7 +63,7 @@ fn a_refusal_leaves_nothing_behind_and_accounts_that_are_gone_go() {
     for n in 0..10_000_u32 {
         drop(budget.client(ClientName::of_address(IpAddr::from(n.to_be_bytes()))));
     }
-    assert!(budget.0.accounts().by_client.len() <= 2 * FEW);
+    assert!(budget.0.accounts.locked().by_client.len() <= 2 * FEW);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! How long a call has waited for the answers of its client, which a time limit does not count.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::locked::Locked as _;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -17,22 +19,18 @@ struct Waited {
 
 impl Waits {
     pub(crate) fn begin(&self) {
-        self.lock().since = Some(Instant::now());
+        self.0.locked().since = Some(Instant::now());
     }
 
     pub(crate) fn end(&self) {
-        let mut waited = self.lock();
+        let mut waited = self.0.locked();
         let last = waited.since.take();
         waited.before += last.map_or(Duration::ZERO, |since| since.elapsed());
     }
 
     /// All waits together, with the one that lasts.
     pub(crate) fn total(&self) -> Duration {
-        let waited = self.lock();
+        let waited = self.0.locked();
         waited.before + waited.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waited> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -103,7 +103,7 @@ impl Exchange {
         let (status, id) = (status(&answer), answer.id.clone());
         match ResponseBody::answer(answer, self.into_held()) {
             Ok(body) => json(status, body),
-            Err(over) => refusal((over.into(), id)),
+            Err(over) => refusal(Refused(over.into(), id)),
         }
     }
 
@@ -158,7 +158,7 @@ fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
 }
 
 /// The answer to a request that is refused, with its id if that could be read.
-pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
+pub(super) fn refusal(Refused(rejection, id): Refused) -> HttpResponse<ResponseBody> {
     let (status, allow) = (rejection.status(), rejection.allow());
     let challenge = match &rejection {
         Rejection::Unauthorized(refusal) => refusal.challenge(),

@@ -67,7 +67,7 @@ impl ServerCard {
         // In a card braces would be variables.
         let is_plain = uri.query().is_none() && !url.contains(['#', '{', '}']);
         let host = uri.host().filter(|_| is_http && is_plain)?.trim_end_matches('.');
-        let info = server.info();
+        let info = &server.0.info;
         let short = fitting(&info.name, "._-");
         let name = format!("{}/{short}", publisher(host));
         if name.len() > MAX_NAME || short.is_empty() {

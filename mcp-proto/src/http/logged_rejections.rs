@@ -1,7 +1,9 @@
 //! Hosts and origins that were refused: an operator should see each once, a log should not fill with them.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::locked::Locked as _;
 
 use super::rejection::Rejection;
 
@@ -18,8 +20,7 @@ impl LoggedRejections {
         let (Rejection::ForeignHost(name) | Rejection::ForeignOrigin(name)) = rejection else {
             return false;
         };
-        // Nothing panics while it holds the set.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.locked();
         known.len() < MAX_REMEMBERED && !known.contains(name) && known.insert(name.clone())
     }
 }

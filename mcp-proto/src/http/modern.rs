@@ -1,6 +1,5 @@
 //! Requests of the modern era: stateless, judged by their own contents.
 
-use http::header::HeaderMap;
 use http::{StatusCode, request};
 
 use super::answer::Exchange;
@@ -31,7 +30,7 @@ impl Endpoint {
             let mut modern = ModernMeta::take(params).unwrap_or(judged);
             let meta = std::mem::take(&mut modern.others);
             let extensions = std::mem::take(&mut head.extensions);
-            let incoming = Incoming::of_notification(meta, extensions);
+            let incoming = Incoming::unanswered(meta, extensions);
             Some(Context::modern(incoming, modern))
         });
     }
@@ -52,14 +51,7 @@ impl Endpoint {
             }
             read => read?,
         };
-        let name = named(&called);
-        judge(headers, modern.version.as_str(), called.method(), &name)?;
-        if let Named::Member("name", Some(name)) = name
-            && called.method() == "tools/call"
-            && !self.server.hides()
-        {
-            self.match_mirrored(headers, name, &called)?;
-        }
+        judge(headers, modern.version.as_str(), called.method(), &named(&called))?;
         if !self.server.knows(called.method()) {
             let error = Server::unknown_method(called.method(), Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
@@ -92,28 +84,15 @@ impl Endpoint {
         };
         let context = Context::modern(incoming, modern);
         // Only once the caller is known: a missing header must not reveal a hidden tool.
-        if self.server.hides()
-            && called.method() == "tools/call"
+        if called.method() == "tools/call"
             && let Named::Member("name", Some(name)) = named(&called)
             && self.server.is_visible(Wanted::Tool(name, None), &context)
         {
-            self.match_mirrored(&head.headers, name, &called)?;
+            let offered = self.server.offered();
+            match_mirrored(&head.headers, offered.tools.mirrored(name), called.arguments())?;
         }
         let call = self.server.handle_owned(called, context);
         let keep_alive = self.config.keep_alive;
         Ok(Exchange::new(call, notifications, keep_alive, held))
-    }
-}
-
-impl Endpoint {
-    fn match_mirrored(
-        &self,
-        headers: &HeaderMap,
-        tool: &str,
-        called: &Called,
-    ) -> Result<(), Rejection> {
-        let offered = self.server.offered();
-        let mirrored = offered.tools.mirrored(tool);
-        Ok(match_mirrored(headers, mirrored, called.arguments())?)
     }
 }

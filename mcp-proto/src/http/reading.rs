@@ -85,9 +85,8 @@ impl Text {
             return Box::pin(self.parse_on_thread(max, read)).await;
         }
         let (parsed, held) = self.parse_here(max, read);
-        let held = held.map_err(|over| (over.into(), None))?;
-        let turn = LongTurn(None);
-        Ok((parsed?, Arrived { held, turn }))
+        let arrived = Arrived { held: held?, turn: LongTurn(None) };
+        Ok((parsed?, arrived))
     }
 
     async fn parse_on_thread<T: Send + 'static>(
@@ -97,9 +96,9 @@ impl Text {
     ) -> Result<(T, Arrived), Refused> {
         let turn = LongTurn::of(&self.held.client()).await;
         let parsed = blocking::run(move || self.parse_here(max, read)).await;
-        let (parsed, held) = parsed.map_err(|NotDone| (Rejection::BodyBroken, None))?;
-        let held = held.map_err(|over| (over.into(), None))?;
-        Ok((parsed?, Arrived { held, turn }))
+        let (parsed, held) = parsed.map_err(|NotDone| Rejection::BodyBroken)?;
+        let arrived = Arrived { held: held?, turn };
+        Ok((parsed?, arrived))
     }
 
     /// The parsed value and the memory held for it.

@@ -48,7 +48,8 @@ pub(crate) enum Rejection {
 pub(crate) const ALLOW: HeaderValue = HeaderValue::from_static("POST, GET, DELETE, OPTIONS");
 
 /// A refusal and the id of the request it refuses, if that could be read.
-pub(crate) type Refused = (Rejection, Option<RequestId>);
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Rejection, pub(crate) Option<RequestId>);
 
 impl Rejection {
     /// `Allow`, for a method that is not allowed.
@@ -77,20 +78,10 @@ impl Rejection {
         }
     }
 
-    /// Whether the client was refused because it holds its full share.
-    pub(super) fn is_of_share(&self) -> bool {
-        matches!(self, Self::Over(over) if over.is_share)
-    }
-
     /// Whether the body was refused, or all of it was read: nothing of it is left to read.
     pub(super) fn is_of_body(&self) -> bool {
         let broken = matches!(self, Self::BodyTimeout | Self::BodyBroken);
         broken || matches!(self, Self::BodyTooLarge(_) | Self::Over(_))
-    }
-
-    /// Whether its caller is not known.
-    pub(super) fn is_unauthorized(&self) -> bool {
-        matches!(self, Self::Unauthorized(_))
     }
 
     pub(crate) fn error(self) -> ErrorObject {
@@ -130,14 +121,20 @@ impl Rejection {
     }
 
     /// The refusal of a body that was not read as a message, and the id of the request if it could be read.
-    pub(super) fn of_unread(problem: ReadError) -> (Self, Option<RequestId>) {
+    pub(super) fn of_unread(problem: ReadError) -> Refused {
         match problem {
-            ReadError::TooCostly { id, max } => (Self::BodyTooCostly(max), id),
+            ReadError::TooCostly { id, max } => Refused(Self::BodyTooCostly(max), id),
             broken => {
                 let broken = MessageError::from(broken);
-                (broken.error.into(), broken.id)
+                Refused(broken.error.into(), broken.id)
             }
         }
+    }
+}
+
+impl<R: Into<Rejection>> From<R> for Refused {
+    fn from(rejection: R) -> Self {
+        Self(rejection.into(), None)
     }
 }
 

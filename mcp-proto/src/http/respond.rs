@@ -22,7 +22,7 @@ use super::head::{self, Accepts, Noted, Verb};
 use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
 use super::{Inner, cors, documents};
-use crate::budget::Client;
+use crate::budget::{Client, Over};
 use crate::call::IncomingMessage;
 use crate::json::Meter;
 use crate::legacy::http::Legacy;
@@ -95,19 +95,17 @@ impl Inner {
         B::Error: Display,
     {
         let (endpoint, config) = (&self.endpoint, &self.endpoint.config);
-        let without_id = |rejection| (rejection, None);
         if let Some(document) = documents::answer(head, config) {
             return Ok(document);
         }
-        let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
+        let (verb, accepts) = head::judge(head, config, noted)?;
         if noted.has_copies {
             head::unite_copies(&mut head.headers);
         }
         // A preflight carries no token. The request that it allows still needs one.
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {
-                let admitted = Box::pin(authorization.admit(head)).await;
-                admitted.map_err(|refusal| without_id(refusal.into()))?;
+                Box::pin(authorization.admit(head)).await?;
                 // By its name from here on.
                 Some(endpoint.client(head))
             }
@@ -116,8 +114,8 @@ impl Inner {
         let client = named.as_ref().unwrap_or(client);
         let next = match verb {
             Verb::Post => {
-                let text = reading::read(body, &head.headers, noted.length, config, client).await;
-                let text = text.map_err(without_id)?;
+                let text = reading::read(body, &head.headers, noted.length, config, client);
+                let text = text.await?;
                 if Legacy::may_be_batch(head, text.as_slice()) {
                     Next::Session(Box::pin(self.batch(head, accepts, client, text)))
                 } else {
@@ -126,17 +124,9 @@ impl Inner {
                 }
             }
             Verb::Preflight => Next::Answered(cors::preflight(&head.headers)),
-            _ if names_modern(&head.headers) => {
-                return Err((Rejection::NoSessions, None));
-            }
-            Verb::Get => {
-                let stream = self.legacy.open_stream(head, client);
-                Next::Session(Box::pin(stream.map(move |opened| opened.map_err(without_id))))
-            }
-            Verb::Delete => {
-                let ended = self.legacy.end_session(head);
-                Next::Session(Box::pin(ended.map(move |ended| ended.map_err(without_id))))
-            }
+            _ if names_modern(&head.headers) => return Err(Rejection::NoSessions.into()),
+            Verb::Get => Next::Session(Box::pin(self.legacy.open_stream(head, client))),
+            Verb::Delete => Next::Session(Box::pin(self.legacy.end_session(head))),
         };
         next.response().await
     }
@@ -158,20 +148,18 @@ impl Inner {
         arrived: Arrived,
     ) -> Result<Next<'h>, Refused> {
         let (endpoint, client) = (&self.endpoint, client.clone());
-        let without_id = |rejection| (rejection, None);
         Ok(match message {
             IncomingMessage::Request(called) if is_modern(&head.headers, &called) => {
                 let id = called.id().clone();
                 let Arrived { held, turn } = arrived;
                 let exchange = endpoint.call_modern(head, accepts, client, held, called);
-                let exchange = exchange.map_err(|rejection| (rejection, Some(id)))?;
+                let exchange = exchange.map_err(|rejection| Refused(rejection, Some(id)))?;
                 Next::Call(exchange, accepts, turn)
             }
             IncomingMessage::Notification(notification)
                 if is_modern_notification(&head.headers, &notification) =>
             {
-                let judged = judge_notification(&head.headers, &notification.params);
-                let judged = judged.map_err(without_id)?;
+                let judged = judge_notification(&head.headers, &notification.params)?;
                 endpoint.notified(head, &notification, judged);
                 Next::Answered(answer::accepted())
             }
@@ -199,7 +187,7 @@ impl Inner {
     /// The response for a refusal. It is delayed if the client holds its full share or is not authorized.
     async fn refused<B: Body>(
         &self,
-        (rejection, id): Refused,
+        Refused(rejection, id): Refused,
         head: &request::Parts,
         body: Pin<&mut B>,
         client: &Client,
@@ -207,7 +195,8 @@ impl Inner {
         if !rejection.is_of_body() {
             reading::discard(body, &head.headers, &self.endpoint.config, client).await;
         }
-        if rejection.is_of_share() || rejection.is_unauthorized() {
+        if let Rejection::Unauthorized(_) | Rejection::Over(Over { is_share: true, .. }) = rejection
+        {
             client.refusal().await;
         }
         if self.logged_rejections.is_new(&rejection) {
@@ -218,6 +207,6 @@ impl Inner {
         } else {
             tracing::debug!(?rejection, "refused a request");
         }
-        refusal((rejection, id))
+        refusal(Refused(rejection, id))
     }
 }

@@ -40,6 +40,7 @@ use crate::accept::accept_until;
 use crate::budget::Bound;
 use starts::Starts;
 use table::Table;
+use tracked::BodyError;
 
 pub use callers::{Callers, Undecided};
 pub use handshake::Handshake;
@@ -102,13 +103,11 @@ pub async fn serve<S, B>(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Undecided>
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>
         + Clone
         + Send
         + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B: Body<Data = Bytes, Error: Into<BodyError>> + Send + Unpin + 'static,
 {
     serve_with(listener, Plain, service, config, shutdown).await
 }
@@ -126,13 +125,11 @@ pub async fn serve_with<H, S, B>(
 ) -> Result<(), Undecided>
 where
     H: Handshake,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>
         + Clone
         + Send
         + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B: Body<Data = Bytes, Error: Into<BodyError>> + Send + Unpin + 'static,
 {
     config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);

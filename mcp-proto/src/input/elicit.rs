@@ -69,6 +69,18 @@ impl ElicitResult {
     pub fn cancel() -> Self {
         Self { action: ElicitAction::Cancel, content: Map::new() }
     }
+
+    /// The entered values, if the form was accepted.
+    #[must_use]
+    pub fn accepted(&self) -> Option<&Map<String, Value>> {
+        (self.action == ElicitAction::Accept).then_some(&self.content)
+    }
+
+    /// An entered text.
+    #[must_use]
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.accepted()?.get(field)?.as_str()
+    }
 }
 
 impl ElicitForm {
@@ -192,20 +204,6 @@ impl ElicitUrl {
             params.insert("elicitationId".to_owned(), json!(self.id));
         }
         params
-    }
-}
-
-impl ElicitResult {
-    /// The entered values, if the form was accepted.
-    #[must_use]
-    pub fn accepted(&self) -> Option<&Map<String, Value>> {
-        (self.action == ElicitAction::Accept).then_some(&self.content)
-    }
-
-    /// An entered text.
-    #[must_use]
-    pub fn text(&self, field: &str) -> Option<&str> {
-        self.accepted()?.get(field)?.as_str()
     }
 }
 

@@ -5,7 +5,7 @@ use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
 use super::payload::{ENVELOPE, Payload, Text};
-use super::{Message, Notification, Request, RequestId, Response};
+use super::{RequestId, Response};
 use crate::json;
 
 /// The start of each message, and the text before its id and its result.
@@ -17,31 +17,6 @@ impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let json: &RawValue = serde_json::from_slice(self.as_bytes()).map_err(S::Error::custom)?;
         json.serialize(serializer)
-    }
-}
-
-impl Serialize for Request {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("jsonrpc", "2.0")?;
-        members.serialize_entry("id", &self.id)?;
-        members.serialize_entry("method", &self.method)?;
-        if !self.params.is_empty() {
-            members.serialize_entry("params", &self.params)?;
-        }
-        members.end()
-    }
-}
-
-impl Serialize for Notification {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("jsonrpc", "2.0")?;
-        members.serialize_entry("method", &self.method)?;
-        if !self.params.is_empty() {
-            members.serialize_entry("params", &self.params)?;
-        }
-        members.end()
     }
 }
 
@@ -147,16 +122,6 @@ fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) {
             let mut written = Vec::new();
             json::push_string(&mut written, id);
             text.put_slice(&written);
-        }
-    }
-}
-
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Request(request) => request.serialize(serializer),
-            Self::Notification(notification) => notification.serialize(serializer),
-            Self::Response(response) => response.serialize(serializer),
         }
     }
 }

@@ -46,7 +46,7 @@ async fn subscribe(
         error.into_interrupt(context.era(), Some(uri)).into_error()
     })?;
     // Before the client has its answer, so that it misses no later update.
-    server.changes().expect_updates();
+    server.0.changes.expect_updates();
     Payload::of(&json!({}))
 }
 

@@ -45,13 +45,13 @@ impl Server {
         let write = || {
             let result = Payload::of(&InitializeResult {
                 protocol_version: version,
-                capabilities: &self.capabilities().for_version(version),
-                server_info: self.info(),
-                instructions: self.instructions(),
+                capabilities: &self.0.capabilities.for_version(version),
+                server_info: &self.0.info,
+                instructions: self.0.instructions.as_deref(),
             });
             result.map(Payload::shared)
         };
-        match self.initialized(version) {
+        match self.0.initialized.get(version as usize) {
             Some(written) => written.get_or_init(write).clone(),
             None => write(),
         }

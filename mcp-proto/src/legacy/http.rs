@@ -110,7 +110,7 @@ impl Begun {
                     _ => Ok(cancelled(accepts)),
                 },
             };
-            answer.map_err(|rejection| (rejection, Some(id)))
+            answer.map_err(|rejection| Refused(rejection, Some(id)))
         }
     }
 }
@@ -156,21 +156,20 @@ impl Legacy {
         match message {
             IncomingMessage::Request(called) => self.call(head, accepts, client, arrived, called),
             IncomingMessage::Notification(notification) => Box::pin(async move {
-                let session = self.session(head).await;
-                let session = session.map_err(|rejection| (rejection, None))?;
-                let notified = self.notified(&session, &notification, &head.extensions);
-                notified.await.map_err(|rejection| (rejection, None))?;
+                let session = self.session(head).await?;
+                self.notified(&session, &notification, &head.extensions).await?;
                 Ok(accepted())
             }),
             IncomingMessage::Response(response) => Box::pin(async move {
                 if !names_session(&head.headers) {
-                    return Err((Rejection::UnexpectedResponse, response.id));
+                    return Err(Refused(Rejection::UnexpectedResponse, response.id));
                 }
                 let id = response.id.clone();
-                let session = self.session(head).await;
-                let session = session.map_err(|rejection| (rejection, id.clone()))?;
-                let answered = self.answered(&session, response).await;
-                answered.map_err(|rejection| (rejection, id))?;
+                let answered = async {
+                    let session = self.session(head).await?;
+                    self.answered(&session, response).await
+                };
+                answered.await.map_err(|rejection| Refused(rejection, id))?;
                 Ok(accepted())
             }),
         }
@@ -189,7 +188,7 @@ impl Legacy {
         let called = match called {
             Called::Other(request) if request.method == "initialize" => {
                 let opened = self.initialize(head, accepts, client, *request);
-                return Box::pin(opened.map(|opened| opened.map_err(|it| (it, Some(id)))));
+                return Box::pin(opened.map(|opened| opened.map_err(|it| Refused(it, Some(id)))));
             }
             called => called,
         };
@@ -204,7 +203,7 @@ impl Legacy {
             };
             match begun.await {
                 Ok(call) => call.answer(self, client, id).await,
-                Err(rejection) => Err((rejection, Some(id))),
+                Err(rejection) => Err(Refused(rejection, Some(id))),
             }
         })
     }
@@ -295,7 +294,7 @@ impl Legacy {
     ) -> Resumable {
         let requests = requests.into_iter();
         Resumable {
-            requests: if self.0.streams.is_shared() { requests.collect() } else { Vec::new() },
+            requests: if self.0.shared.is_some() { requests.collect() } else { Vec::new() },
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
             client,

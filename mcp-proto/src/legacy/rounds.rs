@@ -23,7 +23,7 @@ pub(crate) async fn all(
     mut call: Call,
 ) -> Result<Payload, ErrorObject> {
     let mut answers = BTreeMap::new();
-    let mut room = server.rounds().config.max_answer_bytes;
+    let mut room = server.0.rounds.config.max_answer_bytes;
     for _ in 0..MAX_ROUNDS {
         let ran = server.run(offered, method, call.clone());
         match ran.await {
@@ -51,7 +51,7 @@ async fn ask_client(
     context: &Context,
     room: &mut usize,
 ) -> Result<BTreeMap<String, Value>, Problem> {
-    let limit = server.rounds().config.answer_timeout;
+    let limit = server.0.rounds.config.answer_timeout;
     let mut given = BTreeMap::new();
     let mut asking = ClientQuestions::new(context, None);
     let asked = asking.ask(questions.iter(), limit, room, |key, answer| {

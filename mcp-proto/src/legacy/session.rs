@@ -28,7 +28,7 @@ pub use memory::MemorySessions;
 pub use table::MemorySessionsConfig;
 
 /// The id of a session: 128 random bits (UUID v4). Any caller that knows it has access, so it is never logged in full.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(Arc<str>);
 
@@ -156,9 +156,7 @@ impl SessionId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
 
-impl SessionId {
     pub(crate) fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }

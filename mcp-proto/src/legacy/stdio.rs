@@ -5,14 +5,12 @@ mod batches;
 
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
-use tokio::sync::oneshot;
+use bytes::BytesMut;
 
 use crate::call::Called;
 use crate::context::{ClientSide, Context, Incoming};
-use crate::json::Meter;
-use crate::jsonrpc::{ErrorObject, Message, MessageError, Request, Response};
-use crate::legacy::batch::{is_batch, read_batch};
+use crate::jsonrpc::{ErrorObject, Request, Response};
+use crate::legacy::batch::is_batch;
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
 use crate::server::{Listener, Server, SharedNotification};
@@ -27,8 +25,8 @@ pub(crate) struct Legacy {
     /// Identifies this connection as the owner of the tasks that its requests create.
     peer: Arc<str>,
     /// Requests to the client that wait for its answer.
-    asked: PendingQuestions,
-    batches: Batches,
+    pub(crate) asked: PendingQuestions,
+    pub(crate) batches: Batches,
     /// The changes that answered calls have made to the session since the last check.
     changes: Vec<SessionChange>,
     max_answer: usize,
@@ -84,12 +82,8 @@ impl Legacy {
             ));
         }
         let client = self.session.as_ref().map(ClientSide::from);
-        let client = client.unwrap_or_else(|| ClientSide {
-            protocol_version: ProtocolVersion::LATEST_LEGACY,
-            client_info: None,
-            client_capabilities: Arc::default(),
-            log_level: None,
-        });
+        let client =
+            client.unwrap_or_else(|| ClientSide::of_version(ProtocolVersion::LATEST_LEGACY));
         let incoming = Incoming { peer: Some(Arc::clone(&self.peer)), client: None, ..incoming };
         Ok(Context::new(incoming, client))
     }
@@ -142,7 +136,7 @@ impl Legacy {
 
     /// A call was cancelled: it has no answer.
     pub(crate) fn cancelled(&mut self, running: &Running) -> Option<Vec<Response>> {
-        self.end_batch(running.batch?)
+        self.batches.end(running.batch?, None)
     }
 
     /// Makes the changes of answered calls.
@@ -167,15 +161,10 @@ impl Legacy {
         };
         let mut interest = server.all_announced();
         interest.resources = session.subscriptions.clone();
-        news.0 = server.changes().listen(interest);
+        news.0 = server.0.changes.listen(interest);
         if news.0.is_none() {
             tracing::warn!("a connection receives no changes: all permits for listeners are taken");
         }
-    }
-
-    /// Waits for the answer to a request to the client; false if no answer can come any more.
-    pub(crate) fn ask(&mut self, request: &Request, answer: oneshot::Sender<Response>) -> bool {
-        self.asked.expect(&request.id, answer)
     }
 
     /// Gives the client's answer to the call that asked.
@@ -186,37 +175,10 @@ impl Legacy {
         }
     }
 
-    /// The input has ended, so no more answers will come.
-    pub(crate) fn end_input(&mut self) {
-        self.asked.end();
-    }
-
     /// Whether a line is a batch, in a session of the revision that has them.
     pub(crate) fn takes_batch(&self, line: &[u8]) -> bool {
         let session = self.session.as_ref();
         is_batch(line) && session.is_some_and(|session| session.protocol_version.has_batches())
-    }
-
-    /// Opens a batch: its key and its messages.
-    pub(crate) fn open_batch(
-        &mut self,
-        line: &Bytes,
-        max: usize,
-        meter: &Meter,
-    ) -> Result<(u64, Vec<Result<Message, MessageError>>), MessageError> {
-        let messages = read_batch(line, max, meter)?;
-        Ok((self.batches.open(), messages))
-    }
-
-    /// Adds an answer to a message of a batch that is not a call.
-    pub(crate) fn refuse(&mut self, batch: u64, answer: Response) {
-        self.batches.refuse(batch, answer);
-    }
-
-    /// A call of the batch has ended without an answer, or the batch was read to its end. The last one returns the
-    /// answers.
-    pub(crate) fn end_batch(&mut self, batch: u64) -> Option<Vec<Response>> {
-        self.batches.end(batch, None)
     }
 }
 

@@ -15,8 +15,7 @@ use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::asking::{ANSWER_INVALID, CANNOT_BE_ASKED, ClientQuestions, Problem};
 use crate::legacy::method::Method;
-use crate::seal::{cursor, open_cursor};
-use crate::server::{Offered, Server, wire};
+use crate::server::{Offered, Server, Start, wire};
 use crate::service::Call;
 use crate::task::{Calling, Entry, Open, Stage, TaskMode, TaskSupport, TaskView};
 use crate::tool::CallToolResult;
@@ -132,7 +131,7 @@ async fn ask_for_task(
     questions: &[Open],
     asking: &mut ClientQuestions<'_>,
 ) -> Result<(), Problem> {
-    let config = &server.rounds().config;
+    let config = &server.0.rounds.config;
     let mut room = config.max_answer_bytes;
     let questions = questions.iter();
     let questions = questions.map(|open| (open.key.as_str(), &open.question));
@@ -162,40 +161,23 @@ async fn list_tasks(
     params: &Map<String, Value>,
     context: &Context,
 ) -> Result<Payload, ErrorObject> {
-    let (keys, list) = (&server.rounds().keys, Method::ListTasks.name());
-    let after = match params.get("cursor") {
-        None | Some(Value::Null) => 0,
-        Some(given) => given
-            .as_str()
-            .and_then(|given| open_cursor(keys, list, context.principal(), given))
-            .and_then(|after| after.parse().ok())
-            .ok_or_else(|| {
-                ErrorObject::invalid_params(
-                    "params.cursor was not given by this server for tasks/list: start again without it",
-                )
-            })?,
+    let list = Method::ListTasks.name();
+    let after = match server.start(list, params, context)? {
+        Start::More(Some(after)) => after.parse().unwrap_or_default(),
+        _ => 0,
     };
     let Some(tasks) = server.tasks() else {
         return Err(ErrorObject::method_not_found(list));
     };
     let owner = context.owner();
-    let listed = tasks.list(&owner, Era::Legacy, after, server.page_size());
+    let listed = tasks.list(&owner, Era::Legacy, after, server.0.page_size);
     let (page, more) = listed.await?;
-    let next_cursor = match page.last().filter(|_| more) {
-        None => None,
-        Some((number, _)) => {
-            let after = number.to_string();
-            let sealed = cursor(keys, list, context.principal(), &after);
-            Some(sealed.map_err(|problem| {
-                tracing::error!(%problem, "a cursor could not be made");
-                ErrorObject::internal()
-            })?)
-        }
-    };
+    let next = page.last().filter(|_| more);
+    let next = next.map(|(number, _)| Start::More(Some(number.to_string())));
+    let next = next.map(|next| server.cursor(list, &next, context)).transpose()?;
     let items = page.iter().map(|(_, entry)| task(entry));
     let items = items.collect::<Result<Vec<_>, _>>()?;
-    let items: Vec<_> = items.iter().collect();
-    Payload::of(&wire::List { name: "tasks", items: &items, next_cursor })
+    Payload::of(&wire::List { name: "tasks", items: &items, next_cursor: next })
 }
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::handler::{Handler, Taken};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::registry::Registry;
-use crate::service::{Handle, with_state};
+use crate::service::with_state;
 use crate::uri_template::{UriTemplate, Variables};
 
 /// The longest URI that is read or subscribed to, in bytes.
@@ -27,10 +27,10 @@ type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send
 /// templates match a URI, the first one is used.
 #[derive(Clone, Default)]
 pub(crate) struct ResourceRegistry {
-    resources: Registry<Arc<(Resource, Reader)>>,
+    pub(crate) resources: Registry<Arc<(Resource, Reader)>>,
     /// By their texts.
-    templates: Registry<Arc<(ResourceTemplate, UriTemplate, Reader)>>,
-    lister: Option<Lister>,
+    pub(crate) templates: Registry<Arc<(ResourceTemplate, UriTemplate, Reader)>>,
+    pub(crate) lister: Option<Lister>,
 }
 
 impl ResourceRegistry {
@@ -42,16 +42,6 @@ impl ResourceRegistry {
             return Err("another resource has the same URI".to_owned());
         }
         Ok(())
-    }
-
-    /// Removes a resource; false if no resource has this URI.
-    pub(crate) fn remove(&mut self, uri: &str) -> bool {
-        self.resources.remove(uri)
-    }
-
-    /// Removes a template; false if it does not exist.
-    pub(crate) fn remove_template(&mut self, text: &str) -> bool {
-        self.templates.remove(text)
     }
 
     /// Whether the other registry has exactly these resources and templates.
@@ -73,13 +63,6 @@ impl ResourceRegistry {
             return Err("another template is the same".to_owned());
         }
         Ok(())
-    }
-
-    pub(crate) fn set_lister(
-        &mut self,
-        lister: impl Handle<PageRequest, Result<Page<Resource>, RequestError>>,
-    ) {
-        self.lister = Some(Arc::new(lister));
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -54,27 +54,18 @@ type Judge = Arc<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
 /// The scopes that callers need. Without authorization, as on stdin and stdout, everything is allowed.
 #[derive(Clone, Default)]
 pub(crate) struct Needs {
-    fixed: BTreeMap<Guarded, Scopes>,
+    pub(crate) fixed: BTreeMap<Guarded, Scopes>,
     /// Scopes by annotations, for things without an entry in `fixed`.
     derived: BTreeMap<Guarded, Scopes>,
     /// What is derived for things that only read, and for others.
-    by_annotation: Option<(Scopes, Scopes)>,
-    judge: Option<Judge>,
+    pub(crate) by_annotation: Option<(Scopes, Scopes)>,
+    pub(crate) judge: Option<Judge>,
     /// Methods of extensions that name a resource.
-    by_uri: BTreeSet<String>,
+    pub(crate) by_uri: BTreeSet<String>,
 }
 
 impl Needs {
-    pub(crate) fn insert(&mut self, guarded: Guarded, scopes: Scopes) {
-        self.fixed.insert(guarded, scopes);
-    }
-
-    /// Derives scopes from now on by what things say of themselves: for those that only read, and for others.
-    pub(crate) fn derive_by(&mut self, read: &Scopes, write: &Scopes) {
-        self.by_annotation = Some((read.clone(), write.clone()));
-    }
-
-    /// Derives the scopes of something; does nothing before [`derive_by`](Self::derive_by).
+    /// Derives the scopes of something, if they are derived.
     pub(crate) fn derive(&mut self, guarded: Guarded, only_reads: bool) {
         if let Some((read, write)) = &self.by_annotation {
             let scopes = if only_reads { read } else { write };
@@ -85,20 +76,6 @@ impl Needs {
     fn get(&self, guarded: &Guarded) -> Option<&Scopes> {
         let fixed = self.fixed.get(guarded);
         fixed.or_else(|| self.derived.get(guarded))
-    }
-
-    /// Requests of this method name a resource.
-    pub(crate) fn name_resource(&mut self, method: String) {
-        self.by_uri.insert(method);
-    }
-
-    /// Adds a judge of requests.
-    pub(crate) fn judge_by(&mut self, judge: Judge) {
-        self.judge = Some(judge);
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Guarded> {
-        self.fixed.keys()
     }
 
     /// Whether lists may differ between callers.

@@ -1,7 +1,9 @@
 //! Tickets that are valid only once: the ids of those that were used, until they would have expired anyway.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::locked::Locked as _;
 
 use super::{Nonce, Ticket, TicketError};
 
@@ -46,8 +48,7 @@ impl UsedOnce {
         caller: Option<&str>,
         now: u64,
     ) -> Result<(), TicketError> {
-        // No code panics while it holds the table.
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.locked();
         table.forget(now);
         if ticket.expires <= now.max(table.forgotten) {
             return Err(TicketError::Expired);

@@ -92,6 +92,17 @@ impl<S, K> ServerBuilder<S, K> {
         self.steps.push(Box::new(step));
         self
     }
+
+    /// The same for a step that cannot fail.
+    pub(super) fn also<T>(
+        self,
+        step: impl FnOnce(&mut Offered) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.then(|offered| {
+            step(offered);
+            Ok(())
+        })
+    }
 }
 
 impl NewServer {
@@ -157,10 +168,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self,
         refuse: impl Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync + 'static,
     ) -> Self {
-        self.then(move |offered| {
-            offered.tools.refuse_with(Arc::new(refuse));
-            Ok(())
-        })
+        self.also(move |offered| offered.tools.refuse = Some(Arc::new(refuse)))
     }
 
     /// Lists more resources than those added one by one, such as the existing members of a template. The handler only
@@ -176,10 +184,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         let lister = with_state(self.state.clone(), move |state, asked, context| {
             handler.call(state, asked, context)
         });
-        self.then(move |offered| {
-            offered.resources.set_lister(lister);
-            Ok(())
-        })
+        self.also(move |offered| offered.resources.lister = Some(Arc::new(lister)))
     }
 
     /// Lets handlers send log messages to the client ([`Context::log`](crate::Context::log)).

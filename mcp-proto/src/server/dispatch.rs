@@ -98,13 +98,13 @@ impl Server {
         }
         let Call { params, context, .. } = call;
         match method {
-            Method::ListTools => self.list_tools(&offered, &params, &context).into(),
-            Method::ListPrompts => self.list_prompts(&offered, &params, &context).into(),
+            Method::ListTools | Method::ListPrompts | Method::ListTemplates => {
+                self.list_registered(&offered, method, &params, &context).into()
+            }
             Method::ListResources => {
                 let list = async move { self.list_resources(&params, context).await };
                 Dispatched::Later(Box::pin(list))
             }
-            Method::ListTemplates => self.list_templates(&offered, &params, &context).into(),
             Method::Complete => {
                 let complete = async move { self.complete_argument(&params, context).await };
                 Dispatched::Later(Box::pin(complete))

@@ -28,10 +28,7 @@ impl<S, K> ServerBuilder<S, K> {
     where
         L: Layer<Next, Service: Answers> + Send + Sync + 'static,
     {
-        self.then(move |offered| {
-            offered.wrap(&layer, None);
-            Ok(())
-        })
+        self.also(move |offered| offered.wrap(&layer, None))
     }
 
     /// The same for calls of one tool, prompts of one name, resources whose URIs have this prefix, or requests of one
@@ -40,10 +37,7 @@ impl<S, K> ServerBuilder<S, K> {
     where
         L: Layer<Next, Service: Answers> + Send + Sync + 'static,
     {
-        self.then(move |offered| {
-            offered.wrap(&layer, Some(item));
-            Ok(())
-        })
+        self.also(move |offered| offered.wrap(&layer, Some(item)))
     }
 }
 

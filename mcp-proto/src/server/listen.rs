@@ -73,7 +73,7 @@ impl Server {
             agreed.insert("taskIds".to_owned(), ids.collect());
         }
         let ends = interest == Interest::default();
-        let Some(mut listener) = self.changes().listen(interest) else {
+        let Some(mut listener) = self.0.changes.listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
         };

@@ -13,16 +13,14 @@ use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::prompt::Prompt;
 use crate::resource::{PageRequest, ResourceSource};
 use crate::scopes::Wanted;
 use crate::seal::{cursor, open_cursor};
-use crate::tool::Tool;
 use crate::version::Era;
 
 /// The start of a page, which a cursor holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// At the first item. A cursor never means this.
     Beginning,
     /// After the item `after`, or at the item `at` if `after` no longer exists.
@@ -34,61 +32,38 @@ pub(super) enum Start {
 }
 
 impl Server {
-    pub(super) fn list_tools(
+    /// A list of what is registered one by one.
+    pub(super) fn list_registered(
         &self,
         offered: &Offered,
+        method: Method,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let version = context.protocol_version;
-        let shown = |one: &&Tool| self.shows(offered, Wanted::Tool(&one.name, None), context);
-        let tools = offered.tools.list().filter(shown).map(|tool| tool.listed(version));
-        let tools: Vec<_> = tools.collect();
-        let tools = tools.iter().map(AsRef::as_ref);
-        self.list(offered, Method::ListTools, tools, |tool| &tool.name, params, context)
-    }
-
-    pub(super) fn list_prompts(
-        &self,
-        offered: &Offered,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Payload, ErrorObject> {
-        let shown = |one: &&Prompt| self.shows(offered, Wanted::Prompt(&one.name, None), context);
-        let prompts = offered.prompts.list().filter(shown);
-        self.list(offered, Method::ListPrompts, prompts, |one| &one.name, params, context)
-    }
-
-    pub(super) fn list_templates(
-        &self,
-        offered: &Offered,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Payload, ErrorObject> {
-        let templates = offered
-            .resources
-            .templates()
-            .filter(|one| self.shows(offered, Wanted::Resource(&one.uri_template), context));
-        self.list(
-            offered,
-            Method::ListTemplates,
-            templates,
-            |one| &one.uri_template,
-            params,
-            context,
-        )
-    }
-
-    /// `resources/list` of a server whose resources are all registered one by one.
-    pub(super) fn list_registered_resources(
-        &self,
-        offered: &Offered,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Payload, ErrorObject> {
-        let shown = |one: &&Resource| self.shows(offered, Wanted::Resource(&one.uri), context);
-        let resources = offered.resources.list().filter(shown);
-        self.list(offered, Method::ListResources, resources, |one| &one.uri, params, context)
+        let shows = |wanted| self.shows(offered, wanted, context);
+        match method {
+            Method::ListTools => {
+                let tools = offered.tools.list().filter(|it| shows(Wanted::Tool(&it.name, None)));
+                let tools: Vec<_> = tools.map(|it| it.listed(context.protocol_version)).collect();
+                let tools = tools.iter().map(AsRef::as_ref);
+                self.list(offered, method, tools, |tool| &tool.name, params, context)
+            }
+            Method::ListPrompts => {
+                let prompts = offered.prompts.list();
+                let prompts = prompts.filter(|it| shows(Wanted::Prompt(&it.name, None)));
+                self.list(offered, method, prompts, |it| &it.name, params, context)
+            }
+            Method::ListTemplates => {
+                let templates = offered.resources.templates();
+                let templates = templates.filter(|it| shows(Wanted::Resource(&it.uri_template)));
+                self.list(offered, method, templates, |it| &it.uri_template, params, context)
+            }
+            _ => {
+                let resources = offered.resources.list();
+                let resources = resources.filter(|it| shows(Wanted::Resource(&it.uri)));
+                self.list(offered, method, resources, |it| &it.uri, params, context)
+            }
+        }
     }
 
     /// A list of known items, in their order.
@@ -182,7 +157,7 @@ impl Server {
     }
 
     /// Where the page that is asked for begins in the list of this name.
-    pub(super) fn start(
+    pub(crate) fn start(
         &self,
         list: &str,
         params: &Map<String, Value>,
@@ -206,7 +181,7 @@ impl Server {
             })
     }
 
-    pub(super) fn cursor(
+    pub(crate) fn cursor(
         &self,
         list: &str,
         next: &Start,

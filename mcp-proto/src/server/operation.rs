@@ -13,6 +13,8 @@ use serde_json::Value;
 use super::{Inner, Method};
 use crate::context::Context;
 #[cfg(feature = "http")]
+use crate::context::{ClientSide, Incoming};
+#[cfg(feature = "http")]
 use crate::jsonrpc::Request;
 use crate::jsonrpc::{Payload, RequestId};
 use crate::legacy::method::Method as LegacyMethod;
@@ -180,11 +182,12 @@ impl Inner {
         if self.observers.is_empty() {
             return;
         }
-        let mut context = Context::test();
-        context.request_id = request.id.clone();
-        context.extensions = caller.clone();
         let meta = request.params.get("_meta").and_then(Value::as_object);
-        context.meta = meta.cloned().unwrap_or_default();
+        let incoming = Incoming {
+            request_id: request.id.clone(),
+            ..Incoming::unanswered(meta.cloned().unwrap_or_default(), caller.clone())
+        };
+        let context = Context::new(incoming, ClientSide::of_version(ProtocolVersion::LATEST));
         let name = named_by(&request.method).and_then(|member| request.params.get(member));
         self.report(&Operation {
             method: request.method.clone(),

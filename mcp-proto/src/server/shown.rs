@@ -5,13 +5,15 @@
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
+use http::Extensions;
 use serde_json::Map;
 
 use super::offered::{Offered, ReadyList};
 use super::{Method, Server};
 use crate::change::Change;
-use crate::context::Context;
+use crate::context::{ClientSide, Context, Incoming};
 use crate::jsonrpc::Payload;
+use crate::locked::Locked as _;
 use crate::scopes::Wanted;
 use crate::version::ProtocolVersion;
 
@@ -82,8 +84,7 @@ impl Server {
 
     /// Allows one change at a time, so that of two concurrent changes neither is lost.
     pub(super) fn turn_to_change(&self) -> impl Drop + '_ {
-        let changing = self.0.changing.lock();
-        changing.unwrap_or_else(PoisonError::into_inner)
+        self.0.changing.locked()
     }
 
     /// Offers this from now on.
@@ -115,26 +116,22 @@ impl Server {
         if self.hides() {
             return lists;
         }
-        let fits = |length: usize| length <= self.0.page_size;
-        let mut add = |method| {
+        let others = offered.resources.lists_more() || self.0.source.is_some();
+        let counts = [
+            (Method::ListTools, offered.tools.list().count()),
+            (Method::ListPrompts, offered.prompts.list().count()),
+            (Method::ListTemplates, offered.resources.templates().count()),
+            (
+                Method::ListResources,
+                if others { usize::MAX } else { offered.resources.list().count() },
+            ),
+        ];
+        for (method, _) in counts.into_iter().filter(|(_, count)| *count <= self.0.page_size) {
             lists.extend(ProtocolVersion::ALL.map(|version| ReadyList {
                 method,
                 version,
                 payload: OnceLock::new(),
             }));
-        };
-        if fits(offered.tools.list().count()) {
-            add(Method::ListTools);
-        }
-        if fits(offered.prompts.list().count()) {
-            add(Method::ListPrompts);
-        }
-        if fits(offered.resources.templates().count()) {
-            add(Method::ListTemplates);
-        }
-        let others = offered.resources.lists_more() || self.0.source.is_some();
-        if !others && fits(offered.resources.list().count()) {
-            add(Method::ListResources);
         }
         lists
     }
@@ -153,15 +150,10 @@ impl Server {
             return Some(payload.clone());
         }
         // Without the extensions of the request, since the list is the same for all callers.
-        let mut context = Context::test();
-        context.protocol_version = version;
         let params = Map::new();
-        let made = match method {
-            Method::ListTools => self.list_tools(offered, &params, &context),
-            Method::ListPrompts => self.list_prompts(offered, &params, &context),
-            Method::ListTemplates => self.list_templates(offered, &params, &context),
-            _ => self.list_registered_resources(offered, &params, &context),
-        };
+        let incoming = Incoming::unanswered(params.clone(), Extensions::new());
+        let context = Context::new(incoming, ClientSide::of_version(version));
+        let made = self.list_registered(offered, method, &params, &context);
         let payload = made.ok()?.shared();
         Some(ready.payload.get_or_init(|| payload).clone())
     }

@@ -34,7 +34,7 @@ impl<S> ServerBuilder<S, Running> {
     pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
         self.then(move |offered| {
-            if offered.resources.remove(&uri) {
+            if offered.resources.resources.remove(&uri) {
                 Ok(())
             } else {
                 Err(BuildError::resource(uri, MISSING))
@@ -46,7 +46,7 @@ impl<S> ServerBuilder<S, Running> {
     pub fn without_resource_template(self, uri_template: impl Into<String>) -> Self {
         let text = uri_template.into();
         self.then(move |offered| {
-            if !offered.resources.remove_template(&text) {
+            if !offered.resources.templates.remove(&text) {
                 return Err(BuildError::resource(text, MISSING));
             }
             offered.completions.remove(&Reference::Template(text));

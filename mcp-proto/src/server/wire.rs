@@ -100,9 +100,7 @@ impl<'a, T> Complete<'a, T> {
             meta: ResultMeta::new(meta, era, server_info),
         }
     }
-}
 
-impl<'a, T> Complete<'a, T> {
     /// `CreateTaskResult` of the tasks extension: flat.
     pub(crate) fn created_task(task: &'a T, server_info: &'a RawValue) -> Self {
         Self {

@@ -7,13 +7,13 @@ use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::future::{AbortHandle, Abortable};
+use futures_util::future::{AbortHandle, Abortable, OptionFuture};
 use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
 use http::Extensions;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::StdioConfig;
 use super::lines::{Line, Lines};
@@ -25,7 +25,7 @@ use crate::jsonrpc::{
     ErrorObject, MAX_REQUEST_ID_BYTES, Message, MessageError, Notification, ReadError, RequestId,
     Response, take_meta, without_mark,
 };
-use crate::legacy::batch::{check_in_batch, is_batch};
+use crate::legacy::batch::{check_in_batch, is_batch, read_batch};
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
 use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
@@ -128,7 +128,7 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = passed(&mut deadline), if ended => {
+                Some(()) = OptionFuture::from(deadline.as_mut()) => {
                     tracing::warn!(
                         calls = self.calls.len(),
                         "calls or answers were dropped: the input ended and they took too long"
@@ -151,7 +151,7 @@ impl Connection {
                     }
                     stalled = None;
                 }
-                () = passed(&mut stalled), if stalled.is_some() => {
+                Some(()) = OptionFuture::from(stalled.as_mut()) => {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
             }
@@ -165,7 +165,7 @@ impl Connection {
             self.take_line(&line);
         }
         self.news.stop();
-        self.legacy.end_input();
+        self.legacy.asked.end();
         let listens = |(id, running): (&RequestId, &Running)| {
             running.listens.then(|| {
                 running.abort.abort();
@@ -374,13 +374,14 @@ impl Connection {
     fn take_batch(&mut self, line: &Bytes) {
         let max = self.config.max_batch_messages;
         let meter = Meter::new(self.config.max_line_memory);
-        let (batch, messages) = match self.legacy.open_batch(line, max, &meter) {
-            Ok(opened) => opened,
+        let messages = match read_batch(line, max, &meter) {
+            Ok(messages) => messages,
             Err(broken) if broken.error.code == ErrorObject::PARSE => {
                 return self.skip(line, &broken.error);
             }
             Err(broken) => return self.out.push(&Response::from(broken)),
         };
+        let batch = self.legacy.batches.open();
         for message in messages {
             match message {
                 Ok(Message::Request(request)) => {
@@ -388,15 +389,15 @@ impl Connection {
                     let started = check_in_batch(&request)
                         .and_then(|()| self.start(request.into(), Some(batch)));
                     if let Err(error) = started {
-                        self.legacy.refuse(batch, Response::error(Some(id), error));
+                        self.legacy.batches.refuse(batch, Response::error(Some(id), error));
                     }
                 }
                 Ok(Message::Notification(notification)) => self.take_notification(&notification),
                 Ok(Message::Response(response)) => self.legacy.answered(response),
-                Err(broken) => self.legacy.refuse(batch, broken.into()),
+                Err(broken) => self.legacy.batches.refuse(batch, broken.into()),
             }
         }
-        if let Some(answers) = self.legacy.end_batch(batch) {
+        if let Some(answers) = self.legacy.batches.end(batch, None) {
             self.out.answers(&answers);
         }
     }
@@ -407,7 +408,7 @@ impl Connection {
             _ => self.legacy.noticed(&self.server, &notification.method, &mut self.news),
         }
         self.server.take(notification, |params| {
-            let incoming = |meta| Incoming::of_notification(meta, self.extensions.clone());
+            let incoming = |meta| Incoming::unanswered(meta, self.extensions.clone());
             if ModernMeta::is_claimed(params) {
                 let mut modern = ModernMeta::take(params).ok()?;
                 let meta = std::mem::take(&mut modern.others);
@@ -472,7 +473,7 @@ fn write_message(message: Outgoing, legacy: &mut Legacy, out: &mut BytesMut) {
     match message {
         Outgoing::Notification(notification) => write_line(out, &notification),
         Outgoing::Request(request, asked) => {
-            if legacy.ask(&request, asked) {
+            if legacy.asked.expect(&request.id, asked) {
                 write_line(out, &request);
             }
         }
@@ -486,13 +487,5 @@ fn is_left(written: io::Result<()>, ended: bool) -> io::Result<bool> {
     match written {
         Err(gone) if ended && gone.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         written => written.map(|()| false),
-    }
-}
-
-/// Resolves when a deadline has passed; never if there is none.
-async fn passed(deadline: &mut Option<Pin<Box<Sleep>>>) {
-    match deadline {
-        Some(deadline) => deadline.as_mut().await,
-        None => std::future::pending().await,
     }
 }

@@ -4,7 +4,7 @@
 mod table;
 mod together;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{AbortHandle, AbortRegistration};
@@ -18,6 +18,7 @@ use super::shared::{Shared, fitting, within};
 use super::{Owner, TasksConfig, json_size};
 use crate::budget::{Budget, ClientName, Kind, Over};
 use crate::jsonrpc::ErrorObject;
+use crate::locked::Locked as _;
 use crate::version::{Era, ProtocolVersion};
 use table::Table;
 
@@ -85,11 +86,11 @@ impl Tasks {
         let ttl = new.ttl.unwrap_or(config.ttl).clamp(MIN_TTL, longest);
         let expires = now.checked_add(ttl).ok_or_else(ErrorObject::internal)?;
         // First, since removing expired tasks makes room.
-        put_out(self.table().take_expired(now, usize::MAX));
+        put_out(self.table.locked().take_expired(now, usize::MAX));
         let client = self.budget.client(new.client);
         let place = client.hold(Kind::Tasks, 1).map_err(busy)?;
         let bytes = client.hold(Kind::TaskBytes, new.bytes).map_err(busy)?;
-        let mut table = self.table();
+        let mut table = self.table.locked();
         let (abort, registration) = AbortHandle::new_pair();
         let entry = Arc::new(Entry {
             id,
@@ -115,7 +116,7 @@ impl Tasks {
     /// The task of that name, if it is kept here and belongs to the owner and the era.
     fn find_here(&self, id: &str, owner: &Owner, era: Era) -> Option<Arc<Entry>> {
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         let gone = table.take_expired(now, SWEEP);
         let found = table.tasks.get(id).map(|filed| Arc::clone(&filed.entry));
         drop(table);
@@ -135,7 +136,7 @@ impl Tasks {
         max: usize,
     ) -> (Vec<Arc<Entry>>, bool) {
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         let gone = table.take_expired(now, SWEEP);
         let owned = table.owned.get(owner).into_iter();
         let later = owned.flat_map(|owned| owned.range(after.saturating_add(1)..));
@@ -158,7 +159,7 @@ impl Tasks {
     ) -> Result<(), ErrorObject> {
         // Two answers to one question may arrive at once, or an answer and the end. The lock keeps the count equal to
         // what is kept.
-        let mut table = self.table();
+        let mut table = self.table.locked();
         let Some((answers, bytes)) = fitting(entry, answers) else {
             return Ok(());
         };
@@ -173,7 +174,7 @@ impl Tasks {
         let max = self.config.max_task_bytes;
         let bytes = stage.size();
         // Two ends may come at once: the first one is kept and counted.
-        let mut table = self.table();
+        let mut table = self.table.locked();
         if entry.state().has_end() {
             return false;
         }
@@ -197,17 +198,17 @@ impl Tasks {
 
     /// Frees the kept bytes of a task that another server's change has ended.
     pub(super) fn ended_elsewhere(&self, entry: &Entry) {
-        self.table().empty(&entry.id);
+        self.table.locked().empty(&entry.id);
     }
 
     /// The kept size of a task, in bytes.
     pub(super) fn kept(&self, id: &str) -> usize {
-        self.table().kept(id)
+        self.table.locked().kept(id)
     }
 
     /// Removes a task that has expired.
     pub(crate) fn expire(&self, entry: &Entry) {
-        self.table().remove(entry);
+        self.table.locked().remove(entry);
         entry.expire();
     }
 
@@ -233,11 +234,6 @@ impl Tasks {
         // The sender is in `self`.
         drop(self.running.subscribe().wait_for(|running| *running == 0).await);
     }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it holds the table.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Outside of the table's lock, since it notifies the requests that wait for a task.
@@ -260,7 +256,7 @@ impl Stage {
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        for filed in self.table().tasks.values() {
+        for filed in self.table.locked().tasks.values() {
             filed.entry.abort.abort();
         }
     }

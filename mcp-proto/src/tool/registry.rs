@@ -24,7 +24,7 @@ pub(crate) struct ToolRegistry {
     /// Whether a tool with parameters that headers repeat exists or existed.
     mirrors: bool,
     /// The application's own error for arguments that do not match.
-    refuse: Option<Refuse>,
+    pub(crate) refuse: Option<Refuse>,
     /// Hidden names; a tool that is added again under one of them is hidden too. It contains the names that the
     /// application has hidden and not shown again.
     hidden: BTreeSet<String>,
@@ -65,10 +65,6 @@ impl ToolRegistry {
     /// Removes a tool; false if no tool has this name.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         self.tools.remove(name)
-    }
-
-    pub(crate) fn refuse_with(&mut self, refuse: Refuse) {
-        self.refuse = Some(refuse);
     }
 
     /// The tools as they are listed.

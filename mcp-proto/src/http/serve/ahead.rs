@@ -9,7 +9,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 
 use super::handshake::Stream;
 use crate::jsonrpc::{ErrorObject, Response};
+use crate::locked::Locked as _;
 
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more. That is
 /// as much as other servers take, and all connections may have it at once.
@@ -91,7 +92,7 @@ impl AheadStream {
 
     /// Nothing runs on the connection, so hyper reads a head. Bytes of it that hyper has already are not counted.
     pub(super) fn expect_head(&self) {
-        let head = &mut self.shared().head;
+        let head = &mut self.0.locked().head;
         if *head == Head::Read {
             *head = Head::Reading(0);
         }
@@ -99,12 +100,12 @@ impl AheadStream {
 
     /// hyper has read a head.
     pub(super) fn head_read(&self) {
-        self.shared().head = Head::Read;
+        self.0.locked().head = Head::Read;
     }
 
     /// Answers a head that was too long. Returns at once if that is not why hyper gave up.
     pub(super) async fn refuse_head(mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.shared().head, Head::Read) != Head::TooLong {
+        if std::mem::replace(&mut self.0.locked().head, Head::Read) != Head::TooLong {
             return Ok(());
         }
         let problem = format!("the head of the request has more than {MAX_HEAD} bytes");
@@ -134,7 +135,7 @@ impl AheadStream {
     /// Ready when the client has left and hyper does not look for that, or when it has sent too much behind a request
     /// whose answer `lasts`.
     pub(super) fn poll_left(&self, context: &mut Context<'_>, lasts: bool) -> Poll<()> {
-        let Shared { stream, ahead, hyper_waits, .. } = &mut *self.shared();
+        let Shared { stream, ahead, hyper_waits, .. } = &mut *self.0.locked();
         if *hyper_waits {
             return Poll::Pending;
         }
@@ -147,11 +148,6 @@ impl AheadStream {
             }
         }
         if lasts { Poll::Ready(()) } else { Poll::Pending }
-    }
-
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        // Never contended: all of a connection is one task.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -188,7 +184,7 @@ impl AsyncRead for AheadStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let shared = &mut *self.shared();
+        let shared = &mut *self.0.locked();
         let Head::Reading(before) = shared.head else {
             return shared.poll_read(context, buffer);
         };
@@ -218,7 +214,7 @@ impl AsyncWrite for AheadStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.shared().stream).poll_write(context, bytes)
+        Pin::new(&mut self.0.locked().stream).poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -226,18 +222,18 @@ impl AsyncWrite for AheadStream {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.shared().stream).poll_write_vectored(context, slices)
+        Pin::new(&mut self.0.locked().stream).poll_write_vectored(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.shared().stream.is_write_vectored()
+        self.0.locked().stream.is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.shared().stream).poll_flush(context)
+        Pin::new(&mut self.0.locked().stream).poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.shared().stream).poll_shutdown(context)
+        Pin::new(&mut self.0.locked().stream).poll_shutdown(context)
     }
 }

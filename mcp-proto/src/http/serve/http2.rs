@@ -2,8 +2,6 @@
 
 pub(super) mod streams;
 
-use std::error::Error;
-
 use bytes::Bytes;
 use http::{Request, Response, Version};
 use http_body::Body;
@@ -15,6 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use super::ServeConfig;
 use super::ahead::AheadStream;
 use super::lane::Lane;
+use super::tracked::BodyError;
 use streams::Streams;
 
 /// Whether connections can use HTTP/2.
@@ -38,11 +37,14 @@ pub(super) fn serve<S, B>(
     lane: &Lane,
 ) -> Result<Connection<S>, (AheadStream, S)>
 where
-    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    S::Future: Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    S: Service<
+            Request<Incoming>,
+            Response = Response<B>,
+            Error: Into<BodyError>,
+            Future: Send + 'static,
+        > + Send
+        + 'static,
+    B: Body<Data = Bytes, Error: Into<BodyError>> + Send + 'static,
 {
     if version != Version::HTTP_2 {
         return Err((stream, service));

@@ -7,7 +7,9 @@
 //! Clients behind a trusted proxy share their proxy's connections and cannot be distinguished here.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::locked::Locked as _;
 use std::task::{Context, Poll, Wake, Waker};
 
 use slab::Slab;
@@ -81,7 +83,7 @@ impl Lane {
 
     /// A place for a task.
     pub(super) fn seat(&self) -> LaneSeat {
-        let key = self.queue().tasks.insert(Task { phase: Phase::Idle, waker: None });
+        let key = self.0.queue.locked().tasks.insert(Task { phase: Phase::Idle, waker: None });
         let task = Arc::new(TaskRef { lane: self.clone(), key });
         LaneSeat { waker: Waker::from(Arc::clone(&task)), task }
     }
@@ -95,13 +97,8 @@ impl Lane {
             if is_last {
                 return;
             }
-            queue = self.queue();
+            queue = self.0.queue.locked();
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing panics while it holds the queue.
-        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,7 +137,7 @@ impl LaneSeat {
     /// Whether the task may be polled now; otherwise it waits.
     fn begin(&self, waker: &Waker) -> bool {
         let TaskRef { lane, key } = &*self.task;
-        let mut queue = lane.queue();
+        let mut queue = lane.0.queue.locked();
         let Queue { tasks, running, waiting } = &mut *queue;
         let Some(task) = tasks.get_mut(*key) else {
             return true;
@@ -167,7 +164,7 @@ impl LaneSeat {
 
     fn end(&self) {
         let TaskRef { lane, key } = &*self.task;
-        let mut queue = lane.queue();
+        let mut queue = lane.0.queue.locked();
         let Queue { tasks, running, waiting } = &mut *queue;
         if let Some(task) = tasks.get_mut(*key) {
             if task.phase == Phase::Woken {
@@ -199,7 +196,7 @@ impl Wake for TaskRef {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let mut queue = self.lane.queue();
+        let mut queue = self.lane.0.queue.locked();
         let Queue { tasks, waiting, .. } = &mut *queue;
         let Some(task) = tasks.get_mut(self.key) else {
             return;
@@ -219,7 +216,7 @@ impl Wake for TaskRef {
 impl Drop for LaneSeat {
     fn drop(&mut self) {
         let TaskRef { lane, key } = &*self.task;
-        let mut queue = lane.queue();
+        let mut queue = lane.0.queue.locked();
         let task = queue.tasks.try_remove(*key);
         if task.is_some_and(|task| !matches!(task.phase, Phase::Idle | Phase::Waiting)) {
             queue.running -= 1;
@@ -305,7 +302,7 @@ mod tests {
         let polls = polls.lock().unwrap();
         let others = polls.iter().filter(|name| **name == "other");
         assert_eq!(others.count(), 250);
-        let queue = lane.queue();
+        let queue = lane.0.queue.locked();
         assert_eq!((queue.running, queue.tasks.len()), (0, 0));
     }
 }

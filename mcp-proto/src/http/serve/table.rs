@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
@@ -11,6 +11,7 @@ use super::lane::Lane;
 use crate::budget::{Bound, Budget, ClientName, Held, Kind};
 use crate::http::forwarded::Proxies;
 use crate::http::peer::Peer;
+use crate::locked::Locked as _;
 
 /// How many of a client's oldest connections are looked at for one without a request.
 const LOOK_AT: usize = 64;
@@ -86,7 +87,7 @@ impl Table {
             ClientName::of_address(address)
         };
         let account = self.budget.client(client.clone());
-        let mut open = self.open();
+        let mut open = self.open.locked();
         let place = match account.hold(Kind::Connections, 1) {
             Ok(place) => place,
             Err(over) => {
@@ -125,14 +126,9 @@ impl Table {
 
     /// Ends a connection without a request, of the client with the most connections. Returns whether one was found.
     pub(super) fn make_room(&self) -> bool {
-        let mut open = self.open();
+        let mut open = self.open.locked();
         let place = most(&open).and_then(|most| give_way(&mut open, &most));
         place.is_some()
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, ClientConnections>> {
-        // Nothing panics while it holds the table.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -186,12 +182,11 @@ impl Connection {
 
     /// Whether it has not given way to another one.
     pub(super) fn has_place(&self) -> bool {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.place.locked().is_some()
     }
 
     fn take_permit(&self) -> Option<Held> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        place.take()
+        self.place.locked().take()
     }
 }
 
@@ -204,7 +199,7 @@ impl RunningRequest {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        let mut open = self.table.open();
+        let mut open = self.table.open.locked();
         let client = &self.connection.client;
         if let Some(own) = open.get_mut(client) {
             own.connections.remove(&self.connection.number);
@@ -257,10 +252,10 @@ mod tests {
         let _one = table.admit(address(3)).unwrap();
         let newcomer = table.admit(address(1));
         assert!(newcomer.is_some());
-        let open = table.open();
+        let open = table.open.locked();
         assert_eq!(open[&ClientName::of_address(address(2))].connections.len(), 8);
         drop(open);
         drop((many, newcomer));
-        assert_eq!(table.open().len(), 1);
+        assert_eq!(table.open.locked().len(), 1);
     }
 }

@@ -60,7 +60,7 @@ impl Stream {
     }
 }
 
-type BodyError = Box<dyn Error + Send + Sync>;
+pub(super) type BodyError = Box<dyn Error + Send + Sync>;
 
 impl<B> Body for Tracked<B>
 where

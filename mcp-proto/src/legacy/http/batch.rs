@@ -42,8 +42,7 @@ impl Legacy {
         &self,
         head: &request::Parts,
     ) -> Result<Option<Arc<Session>>, Refused> {
-        let session = self.session(head).await;
-        let session = session.map_err(|rejection| (rejection, None))?;
+        let session = self.session(head).await?;
         Ok(Some(session).filter(|session| session.protocol_version.has_batches()))
     }
 
@@ -65,8 +64,7 @@ impl Legacy {
         let config = &self.0.endpoint.config;
         let max = config.legacy.max_batch_messages;
         let read = move |text: &[u8], meter: &Meter| {
-            read_batch(text, max, meter)
-                .map_err(|broken| (Rejection::from(broken.error), broken.id))
+            read_batch(text, max, meter).map_err(|it| Refused(it.error.into(), it.id))
         };
         let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
         let Arrived { mut held, turn } = arrived;
@@ -93,23 +91,21 @@ impl Legacy {
                 }
                 Ok(Message::Notification(notification)) => {
                     taken.any = true;
-                    let notified = self.notified(session, &notification, &head.extensions);
-                    notified.await.map_err(|rejection| (rejection, None))?;
+                    self.notified(session, &notification, &head.extensions).await?;
                 }
                 Ok(Message::Response(response)) => {
                     taken.any = true;
-                    let answered = self.answered(session, response).await;
-                    answered.map_err(|rejection| (rejection, None))?;
+                    self.answered(session, response).await?;
                 }
                 Err(broken) => taken.answers.push(broken.into()),
             }
         }
         if let (Some(over), false) = (taken.over, taken.any) {
-            return Err((over.into(), None));
+            return Err(over.into());
         }
         // Checked again: if the session was ended before its calls were entered, they were not found. A batch that is
         // refused here has not begun any call.
-        self.load(head, &session.id).await.map_err(|rejection| (rejection, None))?;
+        self.load(head, &session.id).await?;
         let mut calls = Calls::default();
         for (called, entered) in taken.entered.drain(..) {
             let extensions = caller.clone();
@@ -117,9 +113,7 @@ impl Legacy {
             let held = held.take();
             calls.push(self.exchange(session, called, extensions, entered, held, accepts));
         }
-        self.respond_to_batch(accepts, client, session, calls, taken, turn)
-            .await
-            .map_err(|rejection| (rejection, None))
+        Ok(self.respond_to_batch(accepts, client, session, calls, taken, turn).await?)
     }
 
     fn enter_in_batch(

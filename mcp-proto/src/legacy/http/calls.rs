@@ -8,23 +8,24 @@
 //! A client that reconnects gets an event with an id at once (2025-11-25), though there is nothing to report: clients
 //! in use forget their last id when they reconnect, and would have none if this connection broke, too.
 
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::SelectAll;
 use http::Response as HttpResponse;
 
 use super::detached::{Detached, Driver};
-use super::events;
+use super::events::id_line;
 use super::exchange::{Exchange, Step};
 use super::streams::{Audience, Opened, Streams};
 use crate::budget::Client;
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
+use crate::http::sse::{answer_after, message_after};
 use crate::jsonrpc::{RequestId, Response as RpcResponse};
 use crate::legacy::session::SessionId;
 
@@ -196,7 +197,7 @@ impl Driving {
                     None => break,
                 },
                 () = self.stream.changed() => {}
-                () = over(&mut self.away) => return,
+                Some(()) = OptionFuture::from(self.away.as_mut()) => return,
             }
         }
         // The calls have ended. Their events remain to be read.
@@ -210,7 +211,7 @@ impl Driving {
     fn take(&mut self, step: Step) {
         match step {
             Step::Message(message) => {
-                self.stream.push(|id| events::message_with_id(id, &message));
+                self.stream.push(|id| message_after(id_line(id), &message));
             }
             Step::Answer(answer) => {
                 self.answered = true;
@@ -221,7 +222,7 @@ impl Driving {
                 if let Some(request) = &answer.id {
                     self.stream.answers(request);
                 }
-                self.stream.push(|id| events::answer_with_id(id, &answer));
+                self.stream.push(|id| answer_after(id_line(id), &answer));
             }
             Step::Release(retry) => {
                 if self.away.is_none() && self.calls.may_leave(&self.detached) {
@@ -243,13 +244,5 @@ impl Driving {
         if self.primes {
             self.stream.prime();
         }
-    }
-}
-
-/// Resolves when the time without a client has passed; never for calls that have one.
-async fn over(away: &mut Option<BoxFuture<'static, ()>>) {
-    match away {
-        Some(away) => away.await,
-        None => pending().await,
     }
 }

@@ -28,7 +28,7 @@ impl Followed {
     /// Asks about these resources. A subscription for which this fails is kept, since the session has it.
     pub(super) async fn follow(&self, session: &Session, uris: impl Iterator<Item = &String>) {
         let context = || {
-            let incoming = Incoming::of_notification(Map::new(), self.extensions.clone());
+            let incoming = Incoming::unanswered(Map::new(), self.extensions.clone());
             Context::new(incoming, ClientSide::from(session))
         };
         let all = async {

@@ -15,7 +15,7 @@ use super::{Inner, Legacy};
 use crate::context::{ClientSide, Context, Incoming};
 use crate::http::answer::empty;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::Rejection;
+use crate::http::rejection::{Refused, Rejection};
 use crate::jsonrpc::{Message, Notification, RequestId, Response, take_meta};
 use crate::legacy::event_store::{EventStoreError, within};
 use crate::legacy::session::{Session, SessionId};
@@ -53,7 +53,7 @@ impl Legacy {
         self.0.endpoint.server.take(notification, |params| {
             let incoming = Incoming {
                 peer: Some(session.id.shared()),
-                ..Incoming::of_notification(take_meta(params), caller.clone())
+                ..Incoming::unanswered(take_meta(params), caller.clone())
             };
             Some(Context::new(incoming, ClientSide::from(session)))
         });
@@ -112,7 +112,7 @@ impl Legacy {
     pub(crate) async fn end_session(
         &self,
         head: &request::Parts,
-    ) -> Result<HttpResponse<ResponseBody>, Rejection> {
+    ) -> Result<HttpResponse<ResponseBody>, Refused> {
         let session = self.session(head).await?;
         self.0.sessions.remove(&session.id).await?;
         self.end_elsewhere(&session.id).await;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use foldhash::fast::RandomState;
 use tokio::sync::oneshot;
@@ -11,6 +11,7 @@ use tokio::task::AbortHandle;
 use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
+use crate::locked::Locked as _;
 
 /// The most calls that a list may have capacity for if it is kept for the next session.
 const MAX_SPARE: usize = 16;
@@ -69,7 +70,7 @@ impl Live {
         max: usize,
     ) -> Result<(CallGuard, oneshot::Receiver<()>), Refusal> {
         let (cancel, cancelled) = oneshot::channel();
-        let mut table = self.table();
+        let mut table = self.0.locked();
         let key = table.key();
         let Table { sessions, spare, .. } = &mut *table;
         let live = sessions.entry(session.clone());
@@ -101,14 +102,14 @@ impl Live {
 
     /// Whether a session has calls and no inbox is read for them.
     pub(super) fn wants_inbox(&self, session: &SessionId) -> bool {
-        let table = self.table();
+        let table = self.0.locked();
         let live = table.sessions.get(session);
         live.is_some_and(|live| live.inbox.is_none())
     }
 
     /// Reads the inbox of a session as long as it has calls.
     pub(super) fn read_inbox(&self, session: &SessionId, reading: Reading) {
-        let mut table = self.table();
+        let mut table = self.0.locked();
         let live = table.sessions.get_mut(session);
         // If its calls have ended already, so does the reading.
         let before = live.map(|live| live.inbox.replace(reading));
@@ -119,7 +120,7 @@ impl Live {
     /// Cancels the calls of that id; whether any was running. Clients in use name the number of their request as a
     /// text: it counts as the number if no call has the text as its id.
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) -> bool {
-        let mut table = self.table();
+        let mut table = self.0.locked();
         let Some(live) = table.sessions.get_mut(session) else {
             return false;
         };
@@ -131,7 +132,7 @@ impl Live {
     /// # Errors
     /// The answer, when nothing here waits for it.
     pub(super) fn answer(&self, session: &SessionId, response: Response) -> Result<(), Response> {
-        let mut table = self.table();
+        let mut table = self.0.locked();
         let asked = table.sessions.get_mut(session).map(|live| &mut live.asked);
         let waiting = asked.zip(response.id.as_ref()).and_then(|(asked, id)| asked.remove(id));
         drop(table);
@@ -143,13 +144,8 @@ impl Live {
 
     /// Ends everything of a session.
     pub(super) fn end(&self, session: &SessionId) {
-        let ended = self.table().sessions.remove(session);
+        let ended = self.0.locked().sessions.remove(session);
         drop(ended);
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it holds the table.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -199,7 +195,7 @@ impl LiveSession {
 impl CallGuard {
     /// Enters a request to the client; its answer goes to `answer`. A call that has ended gets no answer.
     pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
-        let mut table = self.live.table();
+        let mut table = self.live.0.locked();
         if let Some(live) = table.sessions.get_mut(&self.session) {
             let Some(call) = live.call(self.key) else {
                 return;
@@ -212,7 +208,7 @@ impl CallGuard {
     /// Marks the call as one without a client; false if it was cancelled, or if `max` calls of its session are marked
     /// already.
     pub(super) fn detach(&self, max: usize) -> bool {
-        let mut table = self.live.table();
+        let mut table = self.live.0.locked();
         let Some(live) = table.sessions.get_mut(&self.session) else {
             return false;
         };
@@ -228,7 +224,7 @@ impl CallGuard {
 
     /// Called when its client has reconnected.
     pub(super) fn attach(&self) {
-        let mut table = self.live.table();
+        let mut table = self.live.0.locked();
         let session = table.sessions.get_mut(&self.session);
         if let Some(call) = session.and_then(|live| live.call(self.key)) {
             call.detached = false;
@@ -238,7 +234,7 @@ impl CallGuard {
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        let mut table = self.live.table();
+        let mut table = self.live.0.locked();
         let Table { sessions, spare, .. } = &mut *table;
         if let Entry::Occupied(mut live) = sessions.entry(self.session.clone()) {
             live.get_mut().end_call(self.key);
@@ -264,11 +260,11 @@ mod tests {
         let live = Arc::<Live>::default();
         let session = SessionId::random();
         live.begin_call(&session, &RequestId::Number(1), 0).unwrap_err();
-        assert!(live.table().sessions.is_empty());
+        assert!(live.0.locked().sessions.is_empty());
         let call = live.begin_call(&session, &RequestId::Number(1), 1).unwrap();
         live.begin_call(&session, &RequestId::Number(2), 1).unwrap_err();
         drop(call);
-        assert!(live.table().sessions.is_empty());
+        assert!(live.0.locked().sessions.is_empty());
     }
 
     fn response(id: &str) -> Response {
@@ -301,10 +297,10 @@ mod tests {
         // It was cancelled: a question now fails at once.
         let mut late = ask(&one.0, "d");
         assert_eq!(late.try_recv().unwrap_err(), TryRecvError::Closed);
-        assert_eq!(live.table().sessions[&session].asked.len(), 1);
+        assert_eq!(live.0.locked().sessions[&session].asked.len(), 1);
         drop(two);
         assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Closed);
         drop(one);
-        assert!(live.table().sessions.is_empty());
+        assert!(live.0.locked().sessions.is_empty());
     }
 }

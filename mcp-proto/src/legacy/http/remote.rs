@@ -23,7 +23,7 @@ use crate::budget::{Client, Held, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
-use crate::http::sse::KEEP_ALIVE;
+use crate::http::sse::{KEEP_ALIVE, answer_after};
 use crate::jsonrpc::{ErrorObject, RequestId, Response as RpcResponse};
 use crate::legacy::event_store::{
     EventStore, StreamEvent, StreamFate, StreamWrite, Tailed, within,
@@ -175,7 +175,7 @@ impl Remote {
             self.last.number += 1;
             let error = ErrorObject::new(ErrorObject::INTERNAL, SERVER_ENDED);
             let answer = RpcResponse::error(Some(request), error);
-            let text = Bytes::from(events::answer_with_id(self.last, &answer));
+            let text = Bytes::from(answer_after(events::id_line(self.last), &answer));
             self.ready.push_back(text.clone());
             write.events.push(StreamEvent { number: self.last.number, text });
         }

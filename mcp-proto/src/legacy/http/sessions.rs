@@ -31,18 +31,12 @@ pub(super) struct Lease {
     interval: Duration,
     touched: Instant,
     /// A request to the store that is in progress. The call or stream polls it, so it is dropped with that.
-    asking: Option<BoxFuture<'static, LeaseState>>,
+    asking: Option<BoxFuture<'static, Loaded>>,
 }
 
-/// The store's answer about a session.
-pub(super) enum LeaseState {
-    /// It does not exist any more.
-    Ended,
-    /// It exists, in this state.
-    Is(Arc<Session>),
-    /// The store failed, which does not mean that the session has ended.
-    Unknown,
-}
+/// The store's answer about a session: `None` if it does not exist any more. That the store failed does not mean that
+/// the session has ended.
+pub(super) type Loaded = Result<Option<Arc<Session>>, Refusal>;
 
 impl Sessions {
     pub(super) fn new(store: Arc<dyn SessionStore>, timeout: Duration) -> Self {
@@ -53,23 +47,14 @@ impl Sessions {
         self.ask(self.store.insert(session)).await
     }
 
-    pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Refusal> {
-        match self.load_now(id) {
+    pub(super) async fn load(&self, id: &SessionId) -> Loaded {
+        match self.store.load_now(id) {
             Some(found) => Ok(found),
             None => self.ask(self.store.load(id)).await,
         }
     }
 
-    /// The answer of a store that can give it without waiting.
-    pub(super) fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
-        self.store.load_now(id)
-    }
-
-    pub(super) async fn change(
-        &self,
-        id: &SessionId,
-        change: &SessionChange,
-    ) -> Result<Option<Arc<Session>>, Refusal> {
+    pub(super) async fn change(&self, id: &SessionId, change: &SessionChange) -> Loaded {
         self.ask(self.store.change(id, change)).await
     }
 
@@ -128,20 +113,10 @@ impl Lease {
     }
 
     /// Asks the store again, whether or not a request is in progress.
-    pub(super) fn ask_now(&mut self) {
-        self.ask(Instant::now());
-    }
-
-    fn ask(&mut self, now: Instant) {
+    pub(super) fn ask(&mut self, now: Instant) {
         self.touched = now;
         let (sessions, id) = (self.sessions.clone(), self.id.clone());
-        self.asking = Some(Box::pin(async move {
-            match sessions.load(&id).await {
-                Ok(None) => LeaseState::Ended,
-                Ok(Some(session)) => LeaseState::Is(session),
-                Err(_) => LeaseState::Unknown,
-            }
-        }));
+        self.asking = Some(Box::pin(async move { sessions.load(&id).await }));
     }
 
     /// Whether a request to the store is in progress.
@@ -155,7 +130,7 @@ impl Lease {
     }
 
     /// Ready whenever the store has answered; never unless it was asked.
-    pub(super) fn poll_state(&mut self, context: &mut Context<'_>) -> Poll<LeaseState> {
+    pub(super) fn poll_state(&mut self, context: &mut Context<'_>) -> Poll<Loaded> {
         let Some(asking) = &mut self.asking else {
             return Poll::Pending;
         };
@@ -167,7 +142,7 @@ impl Lease {
     /// Ready once the store has reported that the session does not exist any more.
     pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match self.poll_state(context) {
-            Poll::Ready(LeaseState::Ended) => Poll::Ready(()),
+            Poll::Ready(Ok(None)) => Poll::Ready(()),
             _ => Poll::Pending,
         }
     }

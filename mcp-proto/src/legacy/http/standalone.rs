@@ -7,11 +7,12 @@
 //! The stream asks the session store what to send whenever its session changed, and sends nothing until it knows: of
 //! two subscriptions made at once, the store alone knows the order.
 
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use futures_util::stream::{BoxStream, Fuse};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::{Response, request};
@@ -20,13 +21,14 @@ use tokio::time::{Instant, Sleep};
 use super::events::CONNECTED;
 use super::followed::Followed;
 use super::head::{last_event_id, session_id};
-use super::sessions::{Lease, LeaseState};
+use super::sessions::Lease;
 use super::streams::{Audience, Opened, Reader, Standalone};
 use super::{Legacy, events};
 use crate::budget::{self, Client, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::Rejection;
+use crate::http::rejection::{Refused, Rejection};
+use crate::http::sse::text_after;
 use crate::legacy::session::Session;
 use crate::server::{Listener, SharedNotification};
 
@@ -65,7 +67,7 @@ impl Legacy {
         &self,
         head: &request::Parts,
         client: &Client,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Response<ResponseBody>, Refused> {
         let id = session_id(&head.headers)?;
         let mut has_missed = false;
         if let Some(last) = last_event_id(&head.headers)? {
@@ -83,7 +85,7 @@ impl Legacy {
                     tracing::info!("a GET stream that is not kept here is opened again");
                     has_missed = true;
                 }
-                None => return self.resume_elsewhere(session, last, client).await,
+                None => return Ok(self.resume_elsewhere(session, last, client).await?),
             }
         }
         let mut has_waited = false;
@@ -131,7 +133,7 @@ impl Legacy {
         let place = client.hold(Kind::Listeners, 1)?;
         let mut interest = self.0.endpoint.server.all_announced();
         interest.resources = session.subscriptions.clone();
-        let listener = self.0.endpoint.server.changes().listen(interest);
+        let listener = self.0.endpoint.server.0.changes.listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let config = &self.0.endpoint.config;
         let primes = session.protocol_version.has_polling();
@@ -225,20 +227,20 @@ impl Listening {
                 () = self.stream.changed() => {
                     if self.stream.has_session_changed() {
                         self.is_stale = true;
-                        self.lease.ask_now();
+                        self.lease.ask(Instant::now());
                     }
                 }
                 Some(()) = self.elsewhere.next() => {
                     (self.is_stale, self.is_late) = (true, true);
-                    self.lease.ask_now();
+                    self.lease.ask(Instant::now());
                 }
                 state = poll_fn(|context| self.lease.poll_state(context)) => match state {
-                    LeaseState::Ended => return,
+                    Ok(None) => return,
                     // Another process may have changed it, too. Boxed: it is rare, and would otherwise be most of the
                     // memory of a stream.
-                    LeaseState::Is(session) => Box::pin(self.follow_subscriptions(&session)).await,
+                    Ok(Some(session)) => Box::pin(self.follow_subscriptions(&session)).await,
                     // What changed is not known yet: it is asked again in a while.
-                    LeaseState::Unknown => {}
+                    Err(_) => {}
                 },
                 // Without room the listener lags, and is notified later that everything may have changed.
                 change = next_change(&mut self.listener, self.is_stale), if room => {
@@ -255,7 +257,7 @@ impl Listening {
                         self.lease.touch(last_sent);
                     }
                 }
-                () = over(&mut self.away) => return,
+                Some(()) = OptionFuture::from(self.away.as_mut()) => return,
                 () = &mut quiet, if here => {
                     let now = Instant::now();
                     if now >= last_sent + self.keep_alive {
@@ -273,7 +275,7 @@ impl Listening {
     async fn send_the_rest(&mut self) {
         if self.is_stale
             && self.lease.is_asking()
-            && let LeaseState::Is(session) = poll_fn(|context| self.lease.poll_state(context)).await
+            && let Ok(Some(session)) = poll_fn(|context| self.lease.poll_state(context)).await
         {
             Box::pin(self.follow_subscriptions(&session)).await;
         }
@@ -286,7 +288,7 @@ impl Listening {
     }
 
     fn send(&self, change: &SharedNotification) {
-        self.stream.push(|id| events::text_with_id(id, &change.text()));
+        self.stream.push(|id| text_after(events::id_line(id), &change.text()));
     }
 }
 
@@ -303,12 +305,4 @@ async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNo
 fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     let reader = reader.opened_by(comment.then_some(CONNECTED));
     event_stream(reader.into_body())
-}
-
-/// Resolves when the time without a connection has passed; never while there is one.
-async fn over(away: &mut Option<Pin<Box<Sleep>>>) {
-    match away {
-        Some(away) => away.await,
-        None => pending().await,
-    }
 }

@@ -10,7 +10,10 @@ mod table;
 mod tests;
 mod unwritten;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+use crate::locked::Locked as _;
 use std::time::Duration;
 
 use super::config::LegacyConfig;
@@ -86,8 +89,8 @@ impl Streams {
         requests: Vec<RequestId>,
     ) -> Opened {
         let stream = Arc::new(Stream::new(StreamName::of_calls(), client));
-        stream.expects(requests);
-        self.table().insert(session, &stream);
+        stream.unwritten(|it, _| it.requests = requests);
+        self.table.locked().insert(session, &stream);
         self.opened(session, stream)
     }
 
@@ -97,7 +100,7 @@ impl Streams {
         session: &SessionId,
         client: &Client,
     ) -> Result<Standalone, Refusal> {
-        let mut table = self.table();
+        let mut table = self.table.locked();
         if let Some(stream) = table.standalone(session) {
             return Ok(Standalone::Existing(Arc::clone(stream)));
         }
@@ -111,7 +114,7 @@ impl Streams {
     /// Notifies the standalone stream of a session, if there is one here, that the session has changed in the store.
     /// The change itself is not passed: of two concurrent changes, only the store knows which was the last.
     pub(super) fn session_changed(&self, session: &SessionId) {
-        let stream = self.table().standalone(session).cloned();
+        let stream = self.table.locked().standalone(session).cloned();
         if let Some(stream) = stream {
             stream.change_session();
         }
@@ -123,12 +126,12 @@ impl Streams {
 
     /// A stream of that session, if it is kept.
     pub(super) fn find(&self, session: &SessionId, name: StreamName) -> Option<Arc<Stream>> {
-        self.table().find(session, name).map(Arc::clone)
+        self.table.locked().find(session, name).map(Arc::clone)
     }
 
     /// Ends every stream of a session.
     pub(super) fn end(&self, session: &SessionId) {
-        let ended = self.table().end(session);
+        let ended = self.table.locked().end(session);
         for stream in ended {
             stream.forget(true);
         }
@@ -138,16 +141,11 @@ impl Streams {
     pub(super) fn forget_kept(&self) {
         loop {
             // The lock is not held while the stream is notified.
-            let Some(oldest) = self.table().forget_oldest() else {
+            let Some(oldest) = self.table.locked().forget_oldest() else {
                 return;
             };
             oldest.forget(false);
         }
-    }
-
-    /// Whether the streams of calls are shared with other processes.
-    pub(super) fn is_shared(&self) -> bool {
-        self.mirror.is_some()
     }
 
     /// Leaves the streams to which clients may reconnect to other processes.
@@ -167,17 +165,12 @@ impl Streams {
     /// Makes room while there is too little. The oldest streams of the client that have no reader are dropped first.
     fn make_room(&self, client: &Client, is_over: impl Fn() -> bool) {
         while is_over() {
-            let Some(oldest) = self.table().forget_oldest_of(client) else {
+            let Some(oldest) = self.table.locked().forget_oldest_of(client) else {
                 return;
             };
             oldest.forget(false);
             oldest.empty();
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it holds the table.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -185,11 +178,6 @@ impl Opened {
     /// Its first reader.
     pub(super) fn read(&self) -> Result<Reader, Refusal> {
         Reader::take_up(Arc::clone(&self.stream), false)
-    }
-
-    /// Sends a keep-alive to the reader after a long time without events.
-    pub(super) fn keep_alive(&self) {
-        self.stream.keep_alive();
     }
 
     /// Appends an event and returns its number.
@@ -204,7 +192,7 @@ impl Opened {
 
     /// The answer to a request is about to be sent.
     pub(super) fn answers(&self, request: &RequestId) {
-        self.stream.answered(request);
+        self.stream.unwritten(|it, _| it.requests.retain(|waiting| waiting != request));
     }
 
     /// There is something to write for other processes.
@@ -257,21 +245,6 @@ impl Opened {
         self.stream.audience(self.streams.bounds.events)
     }
 
-    /// Whether the session has changed in the store since this was asked.
-    pub(super) fn has_session_changed(&self) -> bool {
-        self.stream.has_session_changed()
-    }
-
-    /// Waits for another audience, for more room, or for a change of the session.
-    pub(super) async fn changed(&self) {
-        self.stream.changed().await;
-    }
-
-    /// Whether a connection was taken over since this was asked: what it was sent may have been lost with it.
-    pub(super) fn was_taken_over(&self) -> bool {
-        self.stream.was_taken_over()
-    }
-
     /// Gives the reader an id for reconnecting, if no event is kept that would carry one.
     pub(super) fn prime(&self) {
         if self.stream.wants_id() {
@@ -282,7 +255,7 @@ impl Opened {
     /// Adds it to the streams that are kept, of which the oldest are dropped for new ones.
     pub(super) fn keep(&self) {
         let bounds = &self.streams.bounds;
-        let forgotten = self.streams.table().keep(
+        let forgotten = self.streams.table.locked().keep(
             &self.session,
             &self.stream,
             bounds.streams,
@@ -295,7 +268,7 @@ impl Opened {
 
     /// Removes it from the streams that are kept.
     pub(super) fn unkeep(&self) {
-        self.streams.table().unkeep(&self.session, self.stream.name());
+        self.streams.table.locked().unkeep(&self.session, self.stream.name());
     }
 
     /// No more events will follow: keeps the stream for clients that reconnect, for the time configured.
@@ -319,10 +292,18 @@ impl Opened {
     }
 }
 
+impl Deref for Opened {
+    type Target = Stream;
+
+    fn deref(&self) -> &Stream {
+        &self.stream
+    }
+}
+
 impl Drop for Opened {
     fn drop(&mut self) {
         self.stream.end();
-        let removed = self.streams.table().remove(&self.session, self.stream.name());
+        let removed = self.streams.table.locked().remove(&self.session, self.stream.name());
         drop(removed);
         if let Some(mirror) = self.mirror() {
             mirror.forget(&self.session, &self.stream);

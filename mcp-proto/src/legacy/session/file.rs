@@ -17,7 +17,9 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::locked::Locked as _;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
@@ -78,7 +80,7 @@ impl FileSessions {
         let stored = database.read(&config).map_err(failed)?;
         journal::forget(path).map_err(unusable)?;
         let memory = Arc::new(MemorySessions::new(config));
-        let mut table = memory.table();
+        let mut table = memory.table.locked();
         for stored in stored {
             // They are in the order of their numbers.
             table.newest = stored.number - 1;
@@ -121,12 +123,12 @@ impl FileSessions {
 
     /// Gives a session from the file its id. False if no session has that id, or if this one has it already.
     fn wake(&self, id: &SessionId) -> bool {
-        if self.memory.table().sessions.contains_key(id) {
+        if self.memory.table.locked().sessions.contains_key(id) {
             return false;
         }
-        let is_woken = self.memory.table().rename(&stand_in(&key_of(id)), id);
+        let is_woken = self.memory.table.locked().rename(&stand_in(&key_of(id)), id);
         if is_woken {
-            self.resumed().insert(id.clone());
+            self.resumed.locked().insert(id.clone());
         }
         is_woken
     }
@@ -139,11 +141,7 @@ impl FileSessions {
     }
 
     fn number(&self, id: &SessionId) -> Option<u64> {
-        Some(self.memory.table().sessions.get(id)?.number)
-    }
-
-    fn resumed(&self) -> MutexGuard<'_, HashSet<SessionId>> {
-        self.resumed.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(self.memory.table.locked().sessions.get(id)?.number)
     }
 }
 
@@ -192,7 +190,7 @@ impl SessionStore for FileSessions {
             self.wake(id);
             let number = self.number(id);
             let existed = self.memory.remove(id).await?;
-            self.resumed().remove(id);
+            self.resumed.locked().remove(id);
             let is_noted = |number| self.journal.note(&self.memory, number, id);
             if existed && !number.is_some_and(is_noted) {
                 let reason = "the session has ended here, but its file cannot be written";
@@ -203,7 +201,7 @@ impl SessionStore for FileSessions {
     }
 
     fn take_missed(&self, id: &SessionId) -> bool {
-        self.resumed().remove(id)
+        self.resumed.locked().remove(id)
     }
 }
 

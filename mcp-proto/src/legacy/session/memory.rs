@@ -1,6 +1,8 @@
 //! Sessions in this process's memory, bounded in number and in idle time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::locked::Locked as _;
 
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
@@ -15,7 +17,7 @@ use super::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 #[derive(Debug, Default)]
 pub struct MemorySessions {
     config: MemorySessionsConfig,
-    table: Mutex<Table>,
+    pub(super) table: Mutex<Table>,
 }
 
 impl MemorySessions {
@@ -28,7 +30,7 @@ impl MemorySessions {
     /// How many sessions are kept, including expired ones that were not yet removed.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.table().sessions.len()
+        self.table.locked().sessions.len()
     }
 
     /// Whether no session is kept.
@@ -36,17 +38,12 @@ impl MemorySessions {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
-        // No code panics while it holds the table, and its maps may disagree without harm.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl SessionStore for MemorySessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         table.sweep(now, self.config.max_idle);
         let room = table.make_room(session.client.as_ref(), &self.config, now);
         if room.is_ok() {
@@ -65,7 +62,7 @@ impl SessionStore for MemorySessions {
 
     fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         table.sweep(now, self.config.max_idle);
         let entry = table.used(id, now, self.config.max_idle);
         Some(entry.map(|entry| Arc::clone(&entry.session)))
@@ -77,7 +74,7 @@ impl SessionStore for MemorySessions {
         change: &'a SessionChange,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
         let now = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.locked();
         let entry = table.used(id, now, self.config.max_idle);
         let session = entry.map(|entry| {
             Arc::make_mut(&mut entry.session).apply(change);
@@ -87,7 +84,7 @@ impl SessionStore for MemorySessions {
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
-        let mut table = self.table();
+        let mut table = self.table.locked();
         Box::pin(ready(Ok(table.remove(id))))
     }
 }

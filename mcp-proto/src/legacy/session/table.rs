@@ -51,7 +51,8 @@ pub(super) struct Table {
     pub(super) gone: Option<Vec<u64>>,
 }
 
-type Filed = BTreeSet<(Instant, OrderedId)>;
+/// The id breaks ties of equal instants.
+type Filed = BTreeSet<(Instant, SessionId)>;
 
 #[derive(Debug)]
 pub(super) struct SessionEntry {
@@ -65,10 +66,6 @@ pub(super) struct SessionEntry {
     /// Whether it is filed in `used`.
     filed_used: bool,
 }
-
-/// A session id as the tie-breaker of equal instants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct OrderedId(SessionId);
 
 /// How many of the oldest filed sessions each use of the store checks.
 const SWEEP: usize = 4;
@@ -142,31 +139,31 @@ impl Table {
 
     /// Removes a session of a client that is not in use, searching the oldest ones.
     fn evict_of(&mut self, client: &Arc<str>, in_use: Duration, now: Instant) -> bool {
-        let is_own = |id: &OrderedId| {
-            let entry = self.sessions.get(&id.0);
+        let is_own = |id: &SessionId| {
+            let entry = self.sessions.get(id);
             entry.is_some_and(|entry| entry.session.client.as_ref() == Some(client))
         };
-        let free = |(filed, id): &&(Instant, OrderedId)| {
-            let used = self.sessions.get(&id.0).and_then(|entry| entry.used);
+        let free = |(filed, id): &&(Instant, SessionId)| {
+            let used = self.sessions.get(id).and_then(|entry| entry.used);
             is_own(id) && used.is_none_or(|used| now.duration_since(used.max(*filed)) >= in_use)
         };
         let oldest = self.unused.iter().take(LOOK_AT).find(free).cloned();
         let oldest = oldest.or_else(|| self.used.iter().take(LOOK_AT).find(free).cloned());
-        let Some((_, OrderedId(id))) = oldest else {
+        let Some((_, id)) = oldest else {
             return false;
         };
         self.remove(&id)
     }
 
     /// Whether a session was filed at its last use.
-    fn is_last_use(&self, id: &OrderedId, filed: Instant) -> bool {
-        let entry = self.sessions.get(&id.0);
+    fn is_last_use(&self, id: &SessionId, filed: Instant) -> bool {
+        let entry = self.sessions.get(id);
         entry.is_some_and(|entry| entry.used == Some(filed))
     }
 
     /// Removes a session that was not used since it was filed. Otherwise files it again.
-    fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
-        let Some(entry) = self.sessions.get_mut(&id.0) else {
+    fn judge(&mut self, filed: Instant, id: SessionId) -> bool {
+        let Some(entry) = self.sessions.get_mut(&id) else {
             return false;
         };
         match entry.used {
@@ -175,7 +172,7 @@ impl Table {
                 self.used.insert((used, id));
                 false
             }
-            _ => self.remove(&id.0),
+            _ => self.remove(&id),
         }
     }
 
@@ -190,7 +187,7 @@ impl Table {
         }
         self.newest += 1;
         let (filed, id) = (used.unwrap_or(opened), session.id.clone());
-        self.list(used.is_some()).insert((filed, OrderedId(id.clone())));
+        self.list(used.is_some()).insert((filed, id.clone()));
         let entry = SessionEntry {
             session: Arc::new(session),
             number: self.newest,
@@ -205,7 +202,7 @@ impl Table {
         let Some(entry) = self.sessions.remove(id) else {
             return false;
         };
-        let filed = (entry.filed, OrderedId(id.clone()));
+        let filed = (entry.filed, id.clone());
         self.list(entry.filed_used).remove(&filed);
         if let Some(gone) = &mut self.gone {
             gone.push(entry.number);
@@ -228,8 +225,8 @@ impl Table {
             return false;
         };
         let list = self.list(entry.filed_used);
-        list.remove(&(entry.filed, OrderedId(from.clone())));
-        list.insert((entry.filed, OrderedId(to.clone())));
+        list.remove(&(entry.filed, from.clone()));
+        list.insert((entry.filed, to.clone()));
         Arc::make_mut(&mut entry.session).id = to.clone();
         self.sessions.insert(to.clone(), entry);
         true
@@ -266,17 +263,5 @@ impl Default for MemorySessionsConfig {
             in_use: Duration::from_secs(2 * 60),
             max_idle: Duration::from_secs(30 * 60),
         }
-    }
-}
-
-impl PartialOrd for OrderedId {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for OrderedId {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.as_str().cmp(other.0.as_str())
     }
 }

@@ -11,7 +11,7 @@ const FEW: usize = 64;
 
 /// The requests that were sent, each with the sender for its answer.
 #[derive(Debug)]
-pub(super) struct PendingQuestions {
+pub(crate) struct PendingQuestions {
     waiting: HashMap<RequestId, oneshot::Sender<Response>>,
     /// The number of entries at which those of ended calls are searched for and removed.
     sweep_at: usize,
@@ -19,12 +19,12 @@ pub(super) struct PendingQuestions {
 }
 
 impl PendingQuestions {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { waiting: HashMap::new(), sweep_at: FEW, ended: false }
     }
 
     /// Registers a request whose answer is awaited. False if no answer can come any more.
-    pub(super) fn expect(
+    pub(crate) fn expect(
         &mut self,
         request: &RequestId,
         answer: oneshot::Sender<Response>,
@@ -41,13 +41,13 @@ impl PendingQuestions {
     }
 
     /// Delivers an answer. False if no call waits for it.
-    pub(super) fn take(&mut self, response: Response) -> bool {
+    pub(crate) fn take(&mut self, response: Response) -> bool {
         let answer = response.id.as_ref().and_then(|id| self.waiting.remove(id));
         answer.is_some_and(|answer| answer.send(response).is_ok())
     }
 
     /// The client sends nothing more: calls that wait, now or later, are notified.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.ended = true;
         self.waiting.clear();
     }

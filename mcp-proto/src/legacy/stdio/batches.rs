@@ -7,7 +7,7 @@ use crate::stdio::output::fitting_together;
 
 /// The batches whose calls are running. There are no more than calls.
 #[derive(Debug)]
-pub(super) struct Batches {
+pub(crate) struct Batches {
     open: HashMap<u64, Batch>,
     next_key: u64,
     /// The most bytes that the peer takes together.
@@ -22,12 +22,12 @@ struct Batch {
 }
 
 impl Batches {
-    pub(super) fn new(max_answer: usize) -> Self {
+    pub(crate) fn new(max_answer: usize) -> Self {
         Self { open: HashMap::new(), next_key: 0, max_answer }
     }
 
     /// Begins a batch and returns its key.
-    pub(super) fn open(&mut self) -> u64 {
+    pub(crate) fn open(&mut self) -> u64 {
         self.next_key += 1;
         // Counts as a call until the batch is read to its end.
         let batch = Batch { running: 1, answers: Vec::new() };
@@ -36,21 +36,21 @@ impl Batches {
     }
 
     /// Counts a call of the batch as running.
-    pub(super) fn begin(&mut self, key: u64) {
+    pub(crate) fn begin(&mut self, key: u64) {
         if let Some(batch) = self.open.get_mut(&key) {
             batch.running += 1;
         }
     }
 
     /// Adds an answer that does not belong to a call.
-    pub(super) fn refuse(&mut self, key: u64, answer: Response) {
+    pub(crate) fn refuse(&mut self, key: u64, answer: Response) {
         if let Some(batch) = self.open.get_mut(&key) {
             batch.answers.push(answer);
         }
     }
 
     /// A call of the batch has ended, or the batch was read to its end. The last one returns the answers.
-    pub(super) fn end(&mut self, key: u64, answer: Option<Response>) -> Option<Vec<Response>> {
+    pub(crate) fn end(&mut self, key: u64, answer: Option<Response>) -> Option<Vec<Response>> {
         let batch = self.open.get_mut(&key)?;
         batch.answers.extend(answer);
         batch.running -= 1;

@@ -81,10 +81,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// that resource, as for `resources/read`.
     pub fn scopes_by_uri(self, method: impl Into<String>) -> Self {
         let method = method.into();
-        self.then(move |offered| {
-            offered.needs.name_resource(method);
-            Ok(())
-        })
+        self.also(move |offered| offered.needs.by_uri.insert(method))
     }
 
     /// Handles notifications that an extension adds, in both eras. Their method begins with `notifications/` and a

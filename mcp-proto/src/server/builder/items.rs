@@ -198,9 +198,6 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// [`Authorization`](crate::http::authorize::Authorization) accepted, or those whose scopes the embedding service
     /// put among the extensions of the HTTP request. Other callers, as on stdin and stdout, may use everything.
     pub fn require_scopes(self, guarded: Guarded, scopes: Scopes) -> Self {
-        self.then(move |offered| {
-            offered.needs.insert(guarded, scopes);
-            Ok(())
-        })
+        self.also(move |offered| offered.needs.fixed.insert(guarded, scopes))
     }
 }

@@ -12,14 +12,13 @@ impl<S> ServerBuilder<S> {
     /// need `write`. It applies to all items, also to those that a running server gets later
     /// ([`Server::update`](crate::Server::update)). Items that have scopes of their own keep them.
     pub fn scopes_by_annotation(self, read: &Scopes, write: &Scopes) -> Self {
-        let (read, write) = (read.clone(), write.clone());
-        self.then(move |offered| {
-            offered.needs.derive_by(&read, &write);
+        let by_annotation = Some((read.clone(), write.clone()));
+        self.also(move |offered| {
+            offered.needs.by_annotation = by_annotation;
             let completions = Guarded::Method("completion/complete".to_owned());
             for guarded in [Guarded::Resources(String::new()), completions] {
                 offered.needs.derive(guarded, true);
             }
-            Ok(())
         })
     }
 
@@ -31,10 +30,7 @@ impl<S> ServerBuilder<S> {
         self,
         judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,
     ) -> Self {
-        self.then(move |offered| {
-            offered.needs.judge_by(Arc::new(judge));
-            Ok(())
-        })
+        self.also(move |offered| offered.needs.judge = Some(Arc::new(judge)))
     }
 
     /// Decides which items a caller sees, for example by the principal or by the client's capabilities. Tools, prompts,

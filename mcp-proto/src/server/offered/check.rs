@@ -30,7 +30,7 @@ impl Offered {
 
     /// Checks that scopes are set only for items that exist.
     pub(in crate::server) fn check_needs(&self) -> Result<(), BuildError> {
-        for guarded in self.needs.iter() {
+        for guarded in self.needs.fixed.keys() {
             let (what, name) = match guarded {
                 Guarded::Tool(name) if self.tools.all().all(|tool| tool.name != *name) => {
                     ("tool", name)

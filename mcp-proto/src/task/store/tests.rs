@@ -31,7 +31,7 @@ fn answer(tasks: &Tasks, entry: &Entry, bytes: usize) -> Result<(), ErrorObject>
 
 /// The kept size of all tasks.
 fn kept(tasks: &Tasks) -> usize {
-    let table = tasks.table();
+    let table = tasks.table.locked();
     table.tasks.values().map(|filed| filed.bytes.amount()).sum()
 }
 
@@ -81,7 +81,7 @@ fn what_is_kept_is_counted_until_it_is_out() {
         answer(&tasks, entry, 30).unwrap();
         assert!(!tasks.end(entry, completed(30)));
     }
-    let table = tasks.table();
+    let table = tasks.table.locked();
     assert!(table.tasks.is_empty() && table.owned.is_empty());
 }
 

@@ -4,7 +4,7 @@
 //! the interval, and could lock out all callers by repeating that.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout};
 use super::algorithm::SigningAlgorithm;
 use super::keys::{InvalidKeys, KeyLookup, KeySet};
 use crate::http::authorize::Denied;
+use crate::locked::Locked as _;
 
 /// How old fetched keys may be before newer ones are fetched; until then the old ones are used. A key that its issuer
 /// has withdrawn is accepted for the same time.
@@ -90,7 +91,7 @@ impl IssuerKeys {
     /// As [`IssuerKeys::from_text`]; the old keys are then kept.
     pub fn replace(&self, text: &str) -> Result<(), InvalidKeys> {
         let set = KeySet::read(text)?;
-        self.state().take(set);
+        self.state.locked().take(set);
         Ok(())
     }
 
@@ -117,7 +118,7 @@ impl IssuerKeys {
         match set.find(id, algorithm) {
             KeyLookup::Key(key) => Ok(key.clone()),
             // The token's key may be one that could not be fetched.
-            KeyLookup::UnknownId if self.state().failed => Err(unavailable()),
+            KeyLookup::UnknownId if self.state.locked().failed => Err(unavailable()),
             KeyLookup::UnknownId => {
                 let problem = "it names a key (kid) that its issuer does not publish";
                 Err(Denied::Invalid(problem.to_owned()))
@@ -129,7 +130,7 @@ impl IssuerKeys {
     /// The keys, if they are not too old. If they are old, newer ones are fetched.
     fn good(&self) -> Option<Arc<KeySet>> {
         let age = {
-            let state = self.state();
+            let state = self.state.locked();
             self.fetch.as_ref().and(state.came).map(|it| it.elapsed())
         };
         if age.is_some_and(|age| age >= KEYS_FRESH) {
@@ -137,7 +138,7 @@ impl IssuerKeys {
             drop(self.begin());
         }
         let is_good = age.is_none_or(|age| age < KEYS_KEPT);
-        self.state().set.clone().filter(|_| is_good)
+        self.state.locked().set.clone().filter(|_| is_good)
     }
 
     /// Waits for the fetch that runs, or for a new one if it is time for one.
@@ -149,7 +150,7 @@ impl IssuerKeys {
 
     fn begin(&self) -> Option<Fetching> {
         let fetch = Arc::clone(self.fetch.as_ref()?);
-        let mut state = self.state();
+        let mut state = self.state.locked();
         // A fetch that no caller polled is only known to have ended once it is polled here.
         let is_running = |it: &Fetching| it.clone().now_or_never().is_none();
         if let Some(running) = state.fetching.clone().filter(is_running) {
@@ -167,17 +168,13 @@ impl IssuerKeys {
             let text = text.unwrap_or_else(|_| Err("it took too long".to_owned()));
             let set = text.and_then(|text| KeySet::read(&text).map_err(|it| it.to_string()));
             match set {
-                Ok(set) => lock(&shared).take(set),
+                Ok(set) => shared.locked().take(set),
                 Err(problem) => tracing::warn!(problem, ?fetch, "keys could not be fetched"),
             }
         });
         let fetching = task.map(|_ended| ()).boxed().shared();
         state.fetching = Some(fetching.clone());
         Some(fetching)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 
@@ -187,8 +184,4 @@ impl State {
         self.came = Some(Instant::now());
         self.failed = false;
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,15 +5,17 @@
 //! by then are not written, as they could not be resumed here either.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::stream::Stream;
+use super::unwritten::Unwritten;
 use crate::legacy::event_store::{EventStore, EventStoreError, StreamFate, StreamWrite, within};
 use crate::legacy::session::SessionId;
+use crate::locked::Locked as _;
 
 /// The most streams that are written at once.
 const STREAMS: usize = 64;
@@ -57,14 +59,14 @@ impl Mirror {
 
     /// A stream has a new event or has ended.
     pub(super) fn note(self: &Arc<Self>, session: &SessionId, stream: &Arc<Stream>) {
-        if stream.has_news() {
+        if stream.unwritten(|it, _| it.note()) {
             self.put((session.clone(), Arc::clone(stream)), usize::MAX);
         }
     }
 
     /// A stream is not kept here any more.
     pub(super) fn forget(self: &Arc<Self>, session: &SessionId, stream: &Arc<Stream>) {
-        if !self.queue().closed && stream.give_up() {
+        if !self.queue.locked().closed && stream.unwritten(|it, _| it.give_up()) {
             stream.empty();
             self.put((session.clone(), Arc::clone(stream)), MAX_WAITING);
         }
@@ -72,7 +74,7 @@ impl Mirror {
 
     /// Leaves the streams in the store to clients that reconnect to other processes.
     pub(super) fn close(&self) {
-        self.queue().closed = true;
+        self.queue.locked().closed = true;
     }
 
     /// Waits until everything is written, but not for long.
@@ -85,7 +87,7 @@ impl Mirror {
     }
 
     fn put(self: &Arc<Self>, noted: Noted, max: usize) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.locked();
         if queue.noted.len() >= max {
             return;
         }
@@ -131,7 +133,7 @@ impl Mirror {
 
     /// The streams to write next; the task ends with `None`.
     fn next(&self) -> Option<Vec<Noted>> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.locked();
         if queue.noted.is_empty() {
             queue.writes = false;
             self.rests.send_replace(true);
@@ -150,7 +152,7 @@ impl Mirror {
                 break;
             }
             let mut write = StreamWrite::forgotten(session, stream.name().to_string());
-            if let Some(news) = stream.news() {
+            if let Some(news) = stream.unwritten(Unwritten::news) {
                 let texts = news.events.iter().map(|event| event.text.len());
                 bytes = texts.fold(bytes, usize::saturating_add);
                 write.fate = if news.ended { StreamFate::Ended } else { StreamFate::Open };
@@ -166,22 +168,17 @@ impl Mirror {
                     "streams of calls cannot be resumed at other servers: the event store takes no more of them"
                 );
                 written.iter().for_each(|(_, stream, ..)| {
-                    stream.give_up();
+                    stream.unwritten(|it, _| it.give_up());
                 });
             }
             outcome => outcome?,
         }
         for (session, stream, next, more) in written {
-            stream.written(next);
+            stream.unwritten(|it, _| it.written(next));
             if more {
                 self.note(session, stream);
             }
         }
         Ok(writes.len())
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing panics while it holds the queue.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

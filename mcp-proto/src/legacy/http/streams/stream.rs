@@ -1,7 +1,7 @@
 //! One stream of a session: its latest events, its writer, and the one connection that reads it.
 
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use super::Bounds;
 use super::ring::Ring;
-use super::unwritten::{News, Unwritten};
+use super::unwritten::Unwritten;
 use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
-use crate::jsonrpc::RequestId;
 use crate::legacy::http::event_id::{EventId, StreamName};
 use crate::legacy::http::refusal::Refusal;
+use crate::locked::Locked as _;
 
 /// The most events that may wait for a connection before their writer waits.
 const MAX_UNREAD: u64 = 16;
@@ -114,13 +114,13 @@ impl Stream {
 
     /// The session has changed in the store: notifies the writer of the stream.
     pub(super) fn change_session(&self) {
-        self.state().session_changed = true;
+        self.state.locked().session_changed = true;
         self.changed.notify_one();
     }
 
     /// Whether the session has changed since this was asked.
-    pub(super) fn has_session_changed(&self) -> bool {
-        std::mem::take(&mut self.state().session_changed)
+    pub(in crate::legacy::http) fn has_session_changed(&self) -> bool {
+        std::mem::take(&mut self.state.locked().session_changed)
     }
 
     pub(super) fn name(&self) -> StreamName {
@@ -129,23 +129,23 @@ impl Stream {
 
     /// The client that it belongs to.
     pub(super) fn client(&self) -> Client {
-        self.state().ring.client()
+        self.state.locked().ring.client()
     }
 
     /// Whether its client, or all clients together, exceed the bound of kept bytes.
     pub(super) fn is_over(&self) -> bool {
-        self.state().ring.is_over()
+        self.state.locked().ring.is_over()
     }
 
     /// The bound that a large event would exceed, if any.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
-        self.state().ring.has_room(event)
+        self.state.locked().ring.has_room(event)
     }
 
     /// The key of a reader of everything after the event of this number that is still kept. It replaces any other
     /// reader.
     pub(super) fn resume(&self, after: u64) -> Result<u64, Refusal> {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if state.forgotten || after == 0 || after >= state.ring.next() {
             return Err(Refusal::ForgottenStream);
         }
@@ -164,7 +164,7 @@ impl Stream {
     /// The key of a reader of the events that no reader has received yet, if no connection reads now. `over`: a
     /// connection that reads is replaced, unless one was replaced a moment ago.
     pub(super) fn take_up(&self, over: bool) -> Result<u64, Refusal> {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if state.forgotten {
             return Err(Refusal::ForgottenStream);
         }
@@ -183,8 +183,8 @@ impl Stream {
     }
 
     /// Whether a connection was taken over since this was asked.
-    pub(super) fn was_taken_over(&self) -> bool {
-        let mut state = self.state();
+    pub(in crate::legacy::http) fn was_taken_over(&self) -> bool {
+        let mut state = self.state.locked();
         let news = state.taken_over.as_mut().map(|(_, is_news)| is_news);
         news.is_some_and(std::mem::take)
     }
@@ -194,7 +194,7 @@ impl Stream {
         let mut vacated = pin!(self.vacated.notified());
         // From here on it is woken, so that none that leaves meanwhile is missed.
         vacated.as_mut().enable();
-        if self.state().reader.is_some() {
+        if self.state.locked().reader.is_some() {
             // Whether it has left is seen when it is asked for again.
             let _ = tokio::time::timeout(most, vacated).await;
         }
@@ -207,8 +207,8 @@ impl Stream {
     }
 
     /// Sends a comment to the reader, if there is nothing else to read.
-    pub(super) fn keep_alive(&self) {
-        let mut state = self.state();
+    pub(in crate::legacy::http) fn keep_alive(&self) {
+        let mut state = self.state.locked();
         state.is_quiet = true;
         wake_waiting(state);
     }
@@ -216,10 +216,10 @@ impl Stream {
     /// Appends an event and forgets old ones, as [`trim`](Self::trim) does. Returns its number. Only one task does so,
     /// which keeps the numbers in order.
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Vec<u8>, bounds: &Bounds) -> Pushed {
-        let number = self.state().ring.next();
+        let number = self.state.locked().ring.next();
         // A large answer takes time to write, and a reader may need the lock meanwhile.
         let event = event(EventId { stream: self.name, number });
-        let mut state = self.state();
+        let mut state = self.state.locked();
         state.ring.push(event);
         let is_over = state.trim(bounds);
         wake_waiting(state);
@@ -229,33 +229,33 @@ impl Stream {
     /// Forgets old events, but none that the connection has yet to read. Returns whether its client, or all clients
     /// together, still exceed the bound of kept bytes.
     pub(super) fn trim(&self, bounds: &Bounds) -> bool {
-        self.state().trim(bounds)
+        self.state.locked().trim(bounds)
     }
 
     /// Forgets everything except the events that a connection has yet to read, even the last event.
     pub(super) fn empty(&self) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         let needed = state.needed();
         state.ring.forget_before(needed);
     }
 
     /// The connection may be closed once it has read the event of this number.
     pub(super) fn release(&self, number: u64) {
-        if let Some(reader) = &mut self.state().reader {
+        if let Some(reader) = &mut self.state.locked().reader {
             reader.until = Some(number);
         }
     }
 
     /// No more events will follow.
     pub(super) fn end(&self) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         state.ended = true;
         wake_waiting(state);
     }
 
     /// No client may reconnect. `cut`: the current reader is cut off too.
     pub(super) fn forget(&self, cut: bool) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         state.forgotten = true;
         if cut {
             state.reader = None;
@@ -267,13 +267,13 @@ impl Stream {
 
     /// Whether nothing is kept, so that a client that reconnects would receive nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let state = self.state();
+        let state = self.state.locked();
         state.ring.first() == state.ring.next()
     }
 
     /// `max_events`: how many events may be written while no connection reads.
     pub(super) fn audience(&self, max_events: usize) -> Audience {
-        let state = self.state();
+        let state = self.state.locked();
         let written = state.ring.next();
         match &state.reader {
             _ if state.forgotten => Audience::Gone,
@@ -287,18 +287,18 @@ impl Stream {
 
     /// Whether a reader came for which there is no event. True once.
     pub(super) fn wants_id(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         std::mem::take(&mut state.wants_id) && state.reader.is_some()
     }
 
     /// Waits for another audience, or for more room. For one task.
-    pub(super) async fn changed(&self) {
+    pub(in crate::legacy::http) async fn changed(&self) {
         self.changed.notified().await;
     }
 
     /// The next item for the reader of this key; `None` at the end.
     pub(super) fn poll_next(&self, key: u64, context: &Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if state.latest != key {
             return Poll::Ready(None);
         }
@@ -335,7 +335,7 @@ impl Stream {
     /// Its client has read up to the event of this number and continues in another process. The connection here that
     /// delivered that event is dead, whether or not that was noticed.
     pub(in crate::legacy::http) fn reader_moved(&self, number: u64) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         // A newer reader begins after that event.
         if state.reader.as_ref().is_some_and(|reader| reader.first <= number) {
             state.reader = None;
@@ -345,44 +345,19 @@ impl Stream {
 
     /// All events have been written.
     pub(super) fn complete(&self) {
-        self.state().unwritten.complete();
+        self.state.locked().unwritten.complete = true;
         self.end();
     }
 
-    /// The requests whose answers it will carry.
-    pub(super) fn expects(&self, requests: Vec<RequestId>) {
-        self.state().unwritten.expects(requests);
-    }
-
-    /// The answer to a request is about to be sent.
-    pub(super) fn answered(&self, request: &RequestId) {
-        self.state().unwritten.answered(request);
-    }
-
-    /// Notes that there is something to write. False if that was noted already.
-    pub(super) fn has_news(&self) -> bool {
-        self.state().unwritten.note()
-    }
-
-    /// Stops sharing it. Returns whether it must be queued for that.
-    pub(super) fn give_up(&self) -> bool {
-        self.state().unwritten.give_up()
-    }
-
-    /// The data to write; `None` if the stream is to be removed from the store.
-    pub(super) fn news(&self) -> Option<News> {
-        let State { ring, unwritten, .. } = &mut *self.state();
-        unwritten.news(ring)
-    }
-
-    /// Everything before the event of this number was written.
-    pub(super) fn written(&self, next: u64) {
-        self.state().unwritten.written(next);
+    /// Asks or says what was written to the event store.
+    pub(super) fn unwritten<T>(&self, with: impl FnOnce(&mut Unwritten, &Ring) -> T) -> T {
+        let State { ring, unwritten, .. } = &mut *self.state.locked();
+        with(unwritten, ring)
     }
 
     /// The reader of this key has left.
     pub(super) fn left(&self, key: u64) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if state.latest != key {
             return;
         }
@@ -392,11 +367,6 @@ impl Stream {
         drop(state);
         self.changed.notify_one();
         self.vacated.notify_waiters();
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the state.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -83,7 +83,7 @@ async fn call(service: &StreamableHttpService, session: &str, seconds: u64) -> R
 /// Sessions with streams, streams that are kept, bytes of events.
 fn sizes(service: &StreamableHttpService) -> (usize, usize, usize) {
     let streams = &service.legacy().0.streams;
-    let (sessions, kept) = streams.table().sizes();
+    let (sessions, kept) = streams.table.locked().sizes();
     (sessions, kept, amount(service, Kind::KeptBytes))
 }
 

@@ -20,11 +20,11 @@ pub(super) struct Unwritten {
     /// Whether it waits to be written.
     noted: bool,
     /// All events have been written to the stream.
-    complete: bool,
+    pub(super) complete: bool,
     /// The stream is not shared any more.
     given_up: bool,
     /// The requests whose answers it has yet to carry.
-    requests: Vec<RequestId>,
+    pub(super) requests: Vec<RequestId>,
 }
 
 /// The data to write for a stream.
@@ -49,18 +49,6 @@ impl Default for Unwritten {
 }
 
 impl Unwritten {
-    pub(super) fn expects(&mut self, requests: Vec<RequestId>) {
-        self.requests = requests;
-    }
-
-    pub(super) fn answered(&mut self, request: &RequestId) {
-        self.requests.retain(|waiting| waiting != request);
-    }
-
-    pub(super) fn complete(&mut self) {
-        self.complete = true;
-    }
-
     pub(super) fn note(&mut self) -> bool {
         !self.given_up && !std::mem::replace(&mut self.noted, true)
     }

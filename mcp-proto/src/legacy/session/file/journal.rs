@@ -21,6 +21,7 @@ use data_encoding::HEXLOWER;
 
 use super::database::{Changes, Row, State, own};
 use crate::legacy::session::{MemorySessions, SessionId};
+use crate::locked::Locked as _;
 
 /// From this size on its changes are written to the database.
 const FULL: u64 = 1 << 20;
@@ -74,8 +75,8 @@ impl Journal {
         let place = |number| (number % LOCKS) as usize;
         #[expect(clippy::indexing_slicing, reason = "the place is a remainder")]
         let line = &self.lines[place(number)];
-        let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut table = memory.table();
+        let mut line = line.locked();
+        let mut table = memory.table.locked();
         let is_here = |gone: &mut u64| place(*gone) == place(number);
         let gone = table.gone.as_mut().map(|gone| gone.extract_if(.., is_here).collect::<Vec<_>>());
         let row = table.sessions.get(id).map(Row::of);

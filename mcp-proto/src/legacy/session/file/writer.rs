@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use super::database::{Database, Row};
 use super::journal::{self, Journal};
 use crate::legacy::session::MemorySessions;
 use crate::legacy::session::table::SessionEntry;
+use crate::locked::Locked as _;
 
 /// The state of the thread.
 pub(super) struct Writer {
@@ -56,7 +57,7 @@ impl Thread {
 
     /// Waits for the end of the thread in bounded time.
     pub(super) fn wait(&self) {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.locked();
         if ended.recv_timeout(CLOSE_TIME) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the file of sessions was not closed in time");
         }
@@ -117,12 +118,12 @@ impl Writer {
             let used = entry.used.filter(|used| *used >= noted)?;
             Some((entry.number, used))
         };
-        let uses: Vec<_> = self.memory.table().sessions.values().filter_map(used).collect();
+        let uses: Vec<_> = self.memory.table.locked().sessions.values().filter_map(used).collect();
         self.database.note_uses(&uses)
     }
 
     fn rows(&self) -> Vec<Row> {
-        self.memory.table().sessions.values().map(Row::of).collect()
+        self.memory.table.locked().sessions.values().map(Row::of).collect()
     }
 
     /// Logs when the file cannot be written, and when it can again.

@@ -1,13 +1,14 @@
 //! The proofs that were already used, for as long as they would be valid.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use sha2::{Digest as _, Sha256};
 
 use super::{PROOF_AGE, PROOF_SKEW};
 use crate::budget::Bound;
 use crate::http::authorize::Denied;
+use crate::locked::Locked as _;
 
 /// Half of a SHA-256 hash: a second text with the same value cannot be found.
 type Hash = [u8; 16];
@@ -42,7 +43,7 @@ impl Used {
     ) -> Result<(), Denied> {
         // A thumbprint has one length.
         let (proof, caller) = (hash(&[key, id]), hash(&[principal]));
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.locked();
         inner.forget(now);
         if inner.proofs.contains(&proof) {
             return Err(Denied::Proof("it was used already (jti)".to_owned()));
