@@ -73,10 +73,12 @@ impl Server {
         {
             return Dispatched::Later(self.through_layers(layers, offered, call));
         }
-        // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
-        if call.is_plain() && self.0.capabilities.tools.is_some() && !self.hides() {
+        // A tool whose handler neither asks the client nor becomes a task.
+        if call.is_plain() && self.0.capabilities.tools.is_some() {
             let tool = call.name.as_deref().and_then(|name| offered.tools.find(name));
-            if let Some(tool) = tool.filter(Callable::is_plain) {
+            let visible =
+                |tool: &Callable| self.is_visible(Wanted::Tool(&tool.name, None), &call.context);
+            if let Some(tool) = tool.filter(|tool| tool.is_plain() && visible(tool)) {
                 let started = self.start_tool(&offered, tool, call);
                 return started.map_or_else(|error| Err(error).into(), Dispatched::Tool);
             }

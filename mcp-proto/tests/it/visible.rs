@@ -2,12 +2,13 @@
 //! in both eras.
 
 use http::Method;
+use mcp_proto::jsonrpc::Request;
 use mcp_proto::scopes::{Guarded, Wanted};
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
-    CallToolResult, Completion, CompletionRequest, Context, GetPromptResult, Principal, Prompt,
-    RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
-    StreamableHttpService, Tool,
+    CallToolResult, Completion, CompletionRequest, Context, ElicitForm, GetPromptResult, Principal,
+    Prompt, RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
+    StreamableHttpService, Tool, ToolError,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -210,4 +211,19 @@ async fn nobody_subscribes_to_what_is_hidden() {
     drop(stream);
     let end = Raw::bare(Method::DELETE).set("mcp-session-id", &session);
     assert_eq!(end.send(&service).await.status.as_u16(), 204);
+}
+
+#[tokio::test]
+async fn a_tool_that_does_not_say_that_it_asks_fails_also_where_some_see_it_alone() {
+    let ask = async |context: Context| -> Result<&str, ToolError> {
+        context.elicit("sure", &ElicitForm::new("Sure?"))?;
+        Ok("asked")
+    };
+    let offering = || Server::builder("s", "1", ()).tool(Tool::new("ask", ""), ask);
+    for builder in [offering(), offering().visible_to(|_, _| true)] {
+        let call = Request::new(1, "tools/call", json!({ "name": "ask" }));
+        let context = Context::test().with_capability("elicitation", json!({ "form": {} }));
+        let answer = builder.build().unwrap().handle(call, context).await;
+        assert_eq!(answer.outcome.unwrap_err().code, -32603);
+    }
 }
