@@ -17,10 +17,9 @@ use tracing::{Instrument as _, Span};
 
 use crate::context::Waits;
 use crate::json::quoted;
-use crate::jsonrpc::ErrorObject;
 use crate::server::OperationError;
-use crate::service::{Call, Next, Outcome, from_fn, named_by};
-use crate::tool::{ToolError, take_habits};
+use crate::service::{Call, Next, from_fn, named_by};
+use crate::tool::{TIME_LIMIT, ToolError, take_habits};
 
 pub use rate::rate_limit;
 
@@ -160,17 +159,8 @@ pub fn time_limit(limit: Duration) -> impl Layer<Next, Service = Next> + Send + 
         }
         let message =
             format!("the call took longer than {limit:?}, the server's time limit, and was ended");
-        over(&about, ToolError::new("TIME_LIMIT", message))
+        about.fail(ToolError::new(TIME_LIMIT, message))
     })
-}
-
-/// The end of a call that did nothing wrong: where it is a protocol error, it is not that of its params.
-fn over(call: &Call, error: ToolError) -> Outcome {
-    let mut outcome = call.fail(error);
-    if let Err(error) = &mut outcome.0 {
-        error.code = ErrorObject::INTERNAL;
-    }
-    outcome
 }
 
 /// A layer that makes a `tracing` span at info level for each request, by OpenTelemetry's conventions for MCP, and says

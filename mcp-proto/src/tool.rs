@@ -22,6 +22,7 @@ use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Callable, Room, Started};
 pub use error::ToolError;
+pub(crate) use error::{RATE_LIMIT, TIME_LIMIT};
 pub(crate) use lenient::take_habits;
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
@@ -239,9 +240,7 @@ impl Tool {
         self.timeout = Some(timeout);
         self
     }
-}
 
-impl Tool {
     /// Whether it declares that it only reads.
     pub(crate) fn only_reads(&self) -> bool {
         let hint = self.annotations.as_ref().and_then(|it| it.read_only_hint);

@@ -1,19 +1,20 @@
 //! How often each caller may call.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
 use tower_layer::Layer;
 
-use super::over;
 use crate::context::Context;
+use crate::locked::Locked as _;
 use crate::service::{Call, Next, from_fn, named_by};
-use crate::tool::ToolError;
+use crate::tool::{RATE_LIMIT, ToolError};
 
-/// Of so many callers it is known when they called. Beyond that, the one with the most calls left is forgotten.
+/// Of so many callers it is known when they called. Beyond that, the eighth with the most calls left is forgotten at
+/// once, so that a new caller costs little.
 const MAX_CALLERS: usize = 10_000;
 
 /// A layer that lets each caller use tools, prompts and resources at most `calls` times at once, and then once more
@@ -64,8 +65,8 @@ pub fn rate_limit(calls: u32, time: Duration) -> impl Layer<Next, Service = Next
             let problem = format!(
                 "more than {calls} calls in {time:?}, the limit for one caller: try again in {seconds} s"
             );
-            let error = ToolError::new("RATE_LIMIT", problem);
-            over(&call, error.with_data(json!({ "retryAfterSeconds": seconds })))
+            let error = ToolError::new(RATE_LIMIT, problem);
+            call.fail(error.with_data(json!({ "retryAfterSeconds": seconds })))
         }
     })
 }
@@ -83,8 +84,7 @@ impl Rate {
     fn wait(&self, context: &Context) -> Option<Duration> {
         let named = context.client.as_ref().and_then(|client| client.text());
         let caller = context.principal().map(Arc::from).or(named).or_else(|| context.peer.clone());
-        // Nothing panics while it is locked.
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut callers = self.callers.locked();
         let now = Instant::now();
         let paid = callers.get(&caller).map_or(now, |paid| now.max(*paid)) + self.each;
         let wait = paid.duration_since(now).saturating_sub(self.time);
@@ -92,10 +92,9 @@ impl Rate {
             return Some(wait);
         }
         if callers.len() == MAX_CALLERS && !callers.contains_key(&caller) {
-            let least = callers.iter().min_by_key(|(_, paid)| **paid);
-            if let Some(caller) = least.map(|(caller, _)| caller.clone()) {
-                callers.remove(&caller);
-            }
+            let mut all: Vec<_> = callers.values().copied().collect();
+            let (_, &mut most_left, _) = all.select_nth_unstable(MAX_CALLERS / 8);
+            callers.retain(|_, paid| *paid > most_left);
         }
         callers.insert(caller, paid);
         None

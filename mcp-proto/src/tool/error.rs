@@ -19,6 +19,9 @@ const INTERNAL: &str = "INTERNAL_ERROR";
 const UNSAID: &str = "the tool failed; the server's log has the details";
 /// The code of a [`RequestError::NotFound`].
 const NOT_FOUND: &str = "NOT_FOUND";
+/// The codes of calls that did nothing wrong.
+pub(crate) const RATE_LIMIT: &str = "RATE_LIMIT";
+pub(crate) const TIME_LIMIT: &str = "TIME_LIMIT";
 
 /// Why a tool has no result.
 ///
@@ -52,7 +55,9 @@ const NOT_FOUND: &str = "NOT_FOUND";
 /// assert_eq!(elsewhere("7").unwrap(), 7);
 /// let shown = elsewhere("x").unwrap_err().to_string();
 /// assert_eq!(shown, "INTERNAL_ERROR: the tool failed; the server's log has the details");
-/// let Err(ToolError::Internal(cause)) = tool("x") else { panic!() };
+/// let error = tool("x").unwrap_err();
+/// assert_eq!(error.code(), Some("INTERNAL_ERROR"));
+/// let ToolError::Internal(cause) = error else { panic!() };
 /// assert_eq!(cause.to_string(), "invalid digit found in string");
 /// ```
 ///
@@ -96,6 +101,26 @@ impl ToolError {
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Internal(Cause::new(cause))
+    }
+
+    /// The code that the caller reads; none for a protocol error and for a question to the client.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Failed { code, .. } => Some(code),
+            Self::Internal(_) => Some(INTERNAL),
+            Self::Interrupt(_) => None,
+        }
+    }
+
+    /// The sentence that the caller reads, without the cause of an internal failure.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Failed { message, .. } => message,
+            Self::Internal(_) => UNSAID,
+            Self::Interrupt(interrupt) => interrupt.describe(),
+        }
     }
 
     /// Arguments that the tool's schema does not allow.
@@ -145,11 +170,10 @@ impl ToolError {
 
 impl fmt::Display for ToolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed { code, message, .. } => write!(formatter, "{code}: {message}"),
-            Self::Internal(_) => write!(formatter, "{INTERNAL}: {UNSAID}"),
-            Self::Interrupt(interrupt) => formatter.write_str(interrupt.describe()),
+        if let Some(code) = self.code() {
+            write!(formatter, "{code}: ")?;
         }
+        formatter.write_str(self.message())
     }
 }
 
@@ -187,15 +211,19 @@ impl From<RequestError> for ToolError {
 
 impl From<ToolError> for RequestError {
     /// A failure of code `NOT_FOUND` is what does not exist. Any other that has a code tells its caller what would be
-    /// right: it becomes −32602 with its sentence, and with its code among the members of `data`. Only an internal
-    /// failure becomes −32603.
+    /// right: it becomes −32602 with its sentence, and with its code among the members of `data`. An internal failure
+    /// becomes −32603, and so do `RATE_LIMIT` and `TIME_LIMIT`, since nothing is wrong with the params.
     fn from(error: ToolError) -> Self {
         match error {
             ToolError::Failed { code, message, data } => {
                 let error = if code == NOT_FOUND {
                     Self::not_found(message)
                 } else {
-                    Self::invalid_params(message).with_data("code", code)
+                    let fault = match code.as_str() {
+                        RATE_LIMIT | TIME_LIMIT => ErrorObject::INTERNAL,
+                        _ => ErrorObject::INVALID_PARAMS,
+                    };
+                    Self::from(ErrorObject::new(fault, message)).with_data("code", code)
                 };
                 match data {
                     Some(Value::Object(data)) => data
