@@ -8,7 +8,7 @@ mod standalone;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
 use mcp_proto::jsonrpc::{Message, Notification, Request, Response};
 use mcp_proto::{Era, ProtocolVersion, Tool};

@@ -52,7 +52,7 @@ mod trust;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::Notification;
@@ -86,10 +86,6 @@ const OPENING: Duration = Duration::from_secs(1);
 /// A connected client. Clones share the connection; any number of calls may run at once.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Inner>);
-
-/// A client that does not keep its connection.
-#[derive(Debug, Clone)]
-struct WeakClient(Weak<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -268,7 +264,7 @@ impl Client {
             return;
         }
         let (sender, opened) = oneshot::channel();
-        let (link, weak) = (Arc::clone(link), WeakClient(Arc::downgrade(&self.0)));
+        let (link, weak) = (Arc::clone(link), Arc::downgrade(&self.0));
         let listening = http::listen(link, weak, self.0.speaking.subscribe(), sender);
         self.0.stream.own(tokio::spawn(listening));
         if self.is_closed() {
@@ -339,11 +335,5 @@ impl Client {
 
     fn is_http(&self) -> bool {
         matches!(self.0.link, Link::Http(_))
-    }
-}
-
-impl WeakClient {
-    fn upgrade(&self) -> Option<Client> {
-        self.0.upgrade().map(Client)
     }
 }

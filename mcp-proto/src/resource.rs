@@ -4,12 +4,15 @@ mod registry;
 mod returns;
 mod source;
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
 use crate::content::{Annotations, Icon, ResourceContents};
 use crate::handler::Arguments;
+use crate::interrupt::RequestError;
 use crate::uri_template::Variables;
 
 pub(crate) use registry::{MAX_URI_BYTES, Reader, ResourceRegistry, not_found, reader};
@@ -166,6 +169,15 @@ impl ResourceUri {
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<&str> {
         self.variables.get(variable)
+    }
+
+    /// The value of a variable as a number or another type.
+    ///
+    /// # Errors
+    /// It cannot be one: there is no such resource.
+    pub fn parse<T: FromStr>(&self, variable: &str) -> Result<T, RequestError> {
+        let value = self.get(variable).and_then(|text| text.parse().ok());
+        value.ok_or_else(|| not_found(&self.uri))
     }
 }
 

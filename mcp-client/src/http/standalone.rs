@@ -1,7 +1,7 @@
 //! The stream on which a legacy server sends messages that belong to no request (2025-11-25, "Listening for Messages
 //! from the Server"): opened by GET, and again whenever it ends.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -15,7 +15,7 @@ use crate::answering::Answering;
 use crate::backoff::pause;
 use crate::hub::Own;
 use crate::speaking::Speaking;
-use crate::{ClientError, WeakClient};
+use crate::{Client, ClientError, Inner};
 
 /// How often in a row a server may refuse the stream before the client concludes that it has none.
 const MAX_REFUSALS: u32 = 5;
@@ -41,7 +41,7 @@ enum Attempt {
 /// succeeded or failed.
 pub(crate) async fn listen(
     link: Arc<HttpLink>,
-    client: WeakClient,
+    client: Weak<Inner>,
     mut speaking: watch::Receiver<Arc<Speaking>>,
     opened: oneshot::Sender<()>,
 ) {
@@ -78,7 +78,7 @@ pub(crate) async fn listen(
             tokio::time::sleep(pause(None, losses)).await;
         }
         losses += 1;
-        let Some(client) = client.upgrade() else {
+        let Some(client) = client.upgrade().map(Client) else {
             return;
         };
         let settled = client.settle_again(now.generation).await;

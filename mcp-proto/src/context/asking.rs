@@ -27,6 +27,14 @@ impl Context {
         self.ask(&Questions::new().elicit(key, form.clone()))?.elicited(key)
     }
 
+    /// Asks the user for a yes or a no, by a form without fields: whether the user accepted it.
+    ///
+    /// # Errors
+    /// As for [`Context::elicit`].
+    pub fn confirm(&self, key: &str, message: impl Into<String>) -> Result<bool, Interrupt> {
+        Ok(self.elicit(key, &ElicitForm::new(message))?.accepted().is_some())
+    }
+
     /// Asks the user to open a URL: for secrets, payments and consent on another site. [`ElicitAction::Accept`] means
     /// that the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
     ///

@@ -273,3 +273,13 @@ async fn handlers_are_called_without_a_server_too() {
     let completed = complete((), asked, Context::test()).await.unwrap();
     assert_eq!(completed, "mo Some(\"7\")");
 }
+
+#[test]
+fn a_variable_that_is_no_number_names_no_resource() {
+    let asked = ResourceUri::new("part://7x", Variables::from([("id", "7"), ("day", "7x")]));
+    assert_eq!(asked.parse("id"), Ok(7));
+    for variable in ["day", "other"] {
+        let refused = asked.parse::<u8>(variable);
+        assert!(matches!(refused, Err(RequestError::NotFound { .. })), "{refused:?}");
+    }
+}

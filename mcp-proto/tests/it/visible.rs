@@ -6,8 +6,8 @@ use mcp_proto::jsonrpc::Request;
 use mcp_proto::scopes::{Guarded, Wanted};
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
-    CallToolResult, Completion, CompletionRequest, Context, ElicitForm, GetPromptResult, Principal,
-    Prompt, RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
+    CallToolResult, Completion, CompletionRequest, Context, GetPromptResult, Principal, Prompt,
+    RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
     StreamableHttpService, Tool, ToolError,
 };
 use serde_json::{Map, Value, json};
@@ -216,8 +216,7 @@ async fn nobody_subscribes_to_what_is_hidden() {
 #[tokio::test]
 async fn a_tool_that_does_not_say_that_it_asks_fails_also_where_some_see_it_alone() {
     let ask = async |context: Context| -> Result<&str, ToolError> {
-        context.elicit("sure", &ElicitForm::new("Sure?"))?;
-        Ok("asked")
+        Ok(if context.confirm("sure", "Sure?")? { "yes" } else { "no" })
     };
     let offering = || Server::builder("s", "1", ()).tool(Tool::new("ask", ""), ask);
     for builder in [offering(), offering().visible_to(|_, _| true)] {
