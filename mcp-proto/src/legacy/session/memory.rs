@@ -41,18 +41,20 @@ impl MemorySessions {
         // No code panics while it holds the table, and its maps may disagree without harm.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Stores a new session. Returns its number.
+    pub(super) fn add(&self, session: Session) -> Result<u64, SessionStoreError> {
+        let now = Instant::now();
+        let mut table = self.table();
+        table.sweep(now, self.config.max_idle);
+        table.make_room(session.client.as_ref(), &self.config, now)?;
+        Ok(table.insert(session, now, None))
+    }
 }
 
 impl SessionStore for MemorySessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
-        let now = Instant::now();
-        let mut table = self.table();
-        table.sweep(now, self.config.max_idle);
-        let room = table.make_room(session.client.as_ref(), &self.config, now);
-        if room.is_ok() {
-            table.insert(session, now, None);
-        }
-        Box::pin(ready(room))
+        Box::pin(ready(self.add(session).map(drop)))
     }
 
     fn load<'a>(
@@ -87,7 +89,7 @@ impl SessionStore for MemorySessions {
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
-        let mut table = self.table();
-        Box::pin(ready(Ok(table.remove(id))))
+        let removed = self.table().remove(id);
+        Box::pin(ready(Ok(removed.is_some())))
     }
 }

@@ -155,7 +155,7 @@ impl Table {
         let Some((_, OrderedId(id))) = oldest else {
             return false;
         };
-        self.remove(&id)
+        self.remove(&id).is_some()
     }
 
     /// Whether a session was filed at its last use.
@@ -175,12 +175,17 @@ impl Table {
                 self.used.insert((used, id));
                 false
             }
-            _ => self.remove(&id.0),
+            _ => self.remove(&id.0).is_some(),
         }
     }
 
-    /// Adds a session that was opened at `opened`, and last used at `used`.
-    pub(super) fn insert(&mut self, mut session: Session, opened: Instant, used: Option<Instant>) {
+    /// Adds a session that was opened at `opened`, and last used at `used`. Returns its number.
+    pub(super) fn insert(
+        &mut self,
+        mut session: Session,
+        opened: Instant,
+        used: Option<Instant>,
+    ) -> u64 {
         self.kinds.share(&mut session);
         if let Some(client) = &mut session.client {
             let entry = self.clients.entry(Arc::clone(client));
@@ -199,12 +204,12 @@ impl Table {
             filed_used: used.is_some(),
         };
         self.sessions.insert(id, entry);
+        self.newest
     }
 
-    pub(super) fn remove(&mut self, id: &SessionId) -> bool {
-        let Some(entry) = self.sessions.remove(id) else {
-            return false;
-        };
+    /// Returns the number of the session, if it existed.
+    pub(super) fn remove(&mut self, id: &SessionId) -> Option<u64> {
+        let entry = self.sessions.remove(id)?;
         let filed = (entry.filed, OrderedId(id.clone()));
         self.list(entry.filed_used).remove(&filed);
         if let Some(gone) = &mut self.gone {
@@ -218,7 +223,7 @@ impl Table {
                 self.clients.remove(client);
             }
         }
-        true
+        Some(entry.number)
     }
 
     /// Gives a session another id.
