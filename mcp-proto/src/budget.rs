@@ -24,16 +24,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::locked::Locked as _;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use bytes::Bytes;
 
+use crate::locked::Locked as _;
+use turns::Turns;
+
 pub use bound::{Bound, BudgetConfig};
 pub use over::Over;
 pub use turns::Turn;
-use turns::Turns;
 pub(crate) use turns::processors;
 pub use usage::Usage;
 

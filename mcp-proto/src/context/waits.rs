@@ -1,11 +1,11 @@
 //! How long a call has waited for the answers of its client, which a time limit does not count.
 
 use std::sync::{Arc, Mutex};
-
-use crate::locked::Locked as _;
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::locked::Locked as _;
 
 /// The waits of one call, an extension of its context.
 #[derive(Debug, Clone, Default)]

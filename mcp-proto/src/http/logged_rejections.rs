@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use crate::locked::Locked as _;
-
 use super::rejection::Rejection;
+use crate::locked::Locked as _;
 
 /// How many are remembered; later ones are logged as if known.
 const MAX_REMEMBERED: usize = 64;

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use crate::locked::Locked as _;
-
 use super::{Nonce, Ticket, TicketError};
+use crate::locked::Locked as _;
 
 /// How many used tickets are remembered unless configured.
 pub(crate) const DEFAULT_MAX_USED: usize = 100_000;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -188,11 +188,11 @@ fn executable(path: &Path, text: &str) -> Result<()> {
 
 /// The search path: the replacements, the programs under test, and the programs of the machine.
 fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
-    let judged = programs::judged("universe-server");
-    let judged = judged.parent().map(Path::to_path_buf).unwrap_or_default();
+    let judged = ["universe-server", "spec-server"].map(programs::judged);
+    let judged = judged.iter().filter_map(|it| it.parent()).map(Path::to_path_buf);
     let system = std::env::var_os("PATH").unwrap_or_default();
-    let own: [PathBuf; 2] = [stand_ins.to_path_buf(), judged];
-    Ok(std::env::join_paths(own.into_iter().chain(std::env::split_paths(&system)))?)
+    let own = std::iter::once(stand_ins.to_path_buf()).chain(judged);
+    Ok(std::env::join_paths(own.chain(std::env::split_paths(&system)))?)
 }
 
 /// The script with every port on this machine replaced by a free one.

@@ -8,11 +8,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-
-use crate::locked::Locked as _;
 use std::task::{Context, Poll, Wake, Waker};
 
 use slab::Slab;
+
+use crate::locked::Locked as _;
 
 /// The queue of one client. Cheap to clone; clones are one lane.
 #[derive(Debug, Clone)]

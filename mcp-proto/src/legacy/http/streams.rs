@@ -12,8 +12,6 @@ mod unwritten;
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-
-use crate::locked::Locked as _;
 use std::time::Duration;
 
 use super::config::LegacyConfig;
@@ -24,6 +22,7 @@ use crate::jsonrpc::RequestId;
 use crate::legacy::event_store::EventStore;
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
+use crate::locked::Locked as _;
 use mirror::Mirror;
 use stream::Stream;
 use table::Table;

@@ -17,8 +17,6 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-
-use crate::locked::Locked as _;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::{BoxFuture, ready};
@@ -26,6 +24,7 @@ use tokio::time::Instant;
 
 use super::table::MemorySessionsConfig;
 use super::{MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+use crate::locked::Locked as _;
 use database::Database;
 use journal::Journal;
 use key::{key_of, stand_in};
@@ -135,25 +134,19 @@ impl FileSessions {
 
     /// Notes a session that has changed, if it is still there.
     fn note(&self, id: &SessionId) {
-        if let Some(number) = self.number(id) {
+        let number = self.memory.table.locked().sessions.get(id).map(|entry| entry.number);
+        if let Some(number) = number {
             self.journal.note(&self.memory, number, id);
         }
-    }
-
-    fn number(&self, id: &SessionId) -> Option<u64> {
-        Some(self.memory.table.locked().sessions.get(id)?.number)
     }
 }
 
 impl SessionStore for FileSessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
-        Box::pin(async move {
-            let id = session.id.clone();
-            self.memory.insert(session).await?;
-            // A client is better served by a session in memory than by none.
-            self.note(&id);
-            Ok(())
-        })
+        let id = session.id.clone();
+        // A client is better served by a session in memory than by none.
+        let noted = |number| _ = self.journal.note(&self.memory, number, &id);
+        Box::pin(ready(self.memory.add(session).map(noted)))
     }
 
     fn load<'a>(
@@ -186,18 +179,17 @@ impl SessionStore for FileSessions {
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
-        Box::pin(async move {
-            self.wake(id);
-            let number = self.number(id);
-            let existed = self.memory.remove(id).await?;
-            self.resumed.locked().remove(id);
-            let is_noted = |number| self.journal.note(&self.memory, number, id);
-            if existed && !number.is_some_and(is_noted) {
-                let reason = "the session has ended here, but its file cannot be written";
-                return Err(SessionStoreError::Unavailable(reason.to_owned()));
+        let remove = || self.memory.table.locked().remove(id);
+        let number = remove().or_else(|| self.wake(id).then(remove).flatten());
+        self.resumed.locked().remove(id);
+        let is_noted = |number| self.journal.note(&self.memory, number, id);
+        let reason = "the session has ended here, but its file cannot be written";
+        Box::pin(ready(match number {
+            Some(number) if !is_noted(number) => {
+                Err(SessionStoreError::Unavailable(reason.to_owned()))
             }
-            Ok(existed)
-        })
+            number => Ok(number.is_some()),
+        }))
     }
 
     fn take_missed(&self, id: &SessionId) -> bool {

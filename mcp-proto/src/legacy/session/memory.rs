@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::locked::Locked as _;
-
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
 use super::table::{MemorySessionsConfig, Table};
 use super::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+use crate::locked::Locked as _;
 
 /// The default store: sessions end with the process, after [`max_idle`](MemorySessionsConfig::max_idle), or when there
 /// are too many and they are not in use.
@@ -38,18 +37,20 @@ impl MemorySessions {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Stores a new session. Returns its number.
+    pub(super) fn add(&self, session: Session) -> Result<u64, SessionStoreError> {
+        let now = Instant::now();
+        let mut table = self.table.locked();
+        table.sweep(now, self.config.max_idle);
+        table.make_room(session.client.as_ref(), &self.config, now)?;
+        Ok(table.insert(session, now, None))
+    }
 }
 
 impl SessionStore for MemorySessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
-        let now = Instant::now();
-        let mut table = self.table.locked();
-        table.sweep(now, self.config.max_idle);
-        let room = table.make_room(session.client.as_ref(), &self.config, now);
-        if room.is_ok() {
-            table.insert(session, now, None);
-        }
-        Box::pin(ready(room))
+        Box::pin(ready(self.add(session).map(drop)))
     }
 
     fn load<'a>(
@@ -84,7 +85,7 @@ impl SessionStore for MemorySessions {
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
-        let mut table = self.table.locked();
-        Box::pin(ready(Ok(table.remove(id))))
+        let removed = self.table.locked().remove(id);
+        Box::pin(ready(Ok(removed.is_some())))
     }
 }

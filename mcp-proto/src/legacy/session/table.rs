@@ -152,7 +152,7 @@ impl Table {
         let Some((_, id)) = oldest else {
             return false;
         };
-        self.remove(&id)
+        self.remove(&id).is_some()
     }
 
     /// Whether a session was filed at its last use.
@@ -172,12 +172,17 @@ impl Table {
                 self.used.insert((used, id));
                 false
             }
-            _ => self.remove(&id),
+            _ => self.remove(&id).is_some(),
         }
     }
 
-    /// Adds a session that was opened at `opened`, and last used at `used`.
-    pub(super) fn insert(&mut self, mut session: Session, opened: Instant, used: Option<Instant>) {
+    /// Adds a session that was opened at `opened`, and last used at `used`. Returns its number.
+    pub(super) fn insert(
+        &mut self,
+        mut session: Session,
+        opened: Instant,
+        used: Option<Instant>,
+    ) -> u64 {
         self.kinds.share(&mut session);
         if let Some(client) = &mut session.client {
             let entry = self.clients.entry(Arc::clone(client));
@@ -196,12 +201,12 @@ impl Table {
             filed_used: used.is_some(),
         };
         self.sessions.insert(id, entry);
+        self.newest
     }
 
-    pub(super) fn remove(&mut self, id: &SessionId) -> bool {
-        let Some(entry) = self.sessions.remove(id) else {
-            return false;
-        };
+    /// Returns the number of the session, if it existed.
+    pub(super) fn remove(&mut self, id: &SessionId) -> Option<u64> {
+        let entry = self.sessions.remove(id)?;
         let filed = (entry.filed, id.clone());
         self.list(entry.filed_used).remove(&filed);
         if let Some(gone) = &mut self.gone {
@@ -215,7 +220,7 @@ impl Table {
                 self.clients.remove(client);
             }
         }
-        true
+        Some(entry.number)
     }
 
     /// Gives a session another id.

@@ -9,9 +9,8 @@
 //!
 //! A line that a process did not finish is not read: it begins with the end of the line before, and ends with a mark.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -28,6 +27,9 @@ const FULL: u64 = 1 << 20;
 
 /// No more is appended beyond this size, if the database cannot be written.
 const MAX: u64 = 8 << 20;
+
+/// How much of it is read at a time.
+const READ_AHEAD: usize = 64 << 10;
 
 /// How many locks keep the order of lines.
 const LOCKS: u64 = 16;
@@ -203,43 +205,34 @@ pub(super) fn forget_all(database: &Path) -> io::Result<()> {
 }
 
 fn read(path: &Path) -> io::Result<Changes> {
-    let mut lines = Vec::new();
-    match File::open(path) {
+    let file = match File::open(path) {
         // The last line may exceed the bound.
-        Ok(file) => file.take(MAX + FULL).read_to_end(&mut lines)?,
+        Ok(file) => file.take(MAX + FULL),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Changes::new()),
         Err(error) => return Err(error),
     };
-    // The last line of each session, and of that alone what it says.
-    let mut last = BTreeMap::new();
-    last.extend(lines.split(|byte| *byte == b'\n').filter_map(numbered));
-    let read = |(number, state): (u64, Option<&str>)| match state {
-        None => Some((number, None)),
-        Some(state) => Some((number, Some(state_of(state)?))),
-    };
-    Ok(last.into_iter().filter_map(read).collect())
+    // Line by line: most say of a session that has ended, and space for all would be as much as the journal.
+    let mut lines = BufReader::with_capacity(READ_AHEAD, file);
+    let (mut changes, mut line) = (Changes::new(), Vec::new());
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        changes.extend(change_of(line.trim_ascii_end()));
+        line.clear();
+    }
+    Ok(changes)
 }
 
-/// The number of a session and the text of its state, if it goes on. `None` for a line that is not whole.
-fn numbered(line: &[u8]) -> Option<(u64, Option<&str>)> {
+/// The number of a session and its state, if it goes on. `None` for a line that is not whole or cannot be read.
+fn change_of(line: &[u8]) -> Option<(u64, Option<State>)> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix(';')?;
-    let (number, state) = match line.strip_prefix('-') {
-        Some(number) => (number, None),
-        None => {
-            let (number, state) = line.strip_prefix('+')?.split_once(' ')?;
-            (number, Some(state))
-        }
-    };
-    Some((number.parse().ok()?, state))
-}
-
-/// The state that a text says. `None` if it cannot be read.
-fn state_of(text: &str) -> Option<State> {
-    let mut parts = text.splitn(4, ' ');
+    if let Some(number) = line.strip_prefix('-') {
+        return Some((number.parse().ok()?, None));
+    }
+    let mut parts = line.strip_prefix('+')?.splitn(5, ' ');
+    let number = parts.next()?.parse().ok()?;
     let key = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?.try_into().ok()?;
     let at = parts.next()?.parse().ok()?;
     let used = parts.next()? == "1";
-    Some((key, at, used, parts.next()?.to_owned()))
+    Some((number, Some((key, at, used, parts.next()?.to_owned()))))
 }
 
 /// An empty file, for lines that are each one write to its end.
