@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
 use crate::legacy::http::event_id::StreamName;
 use crate::legacy::session::SessionId;
+use crate::locked::Locked as _;
 use crate::server::Server;
 use crate::tool::{CallToolResult, Tool, ToolError};
 
