@@ -10,6 +10,7 @@ mod space;
 mod table;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 pub use judge::MapError;
 pub(crate) use judge::within;
@@ -46,7 +47,14 @@ pub struct Map {
     spaces: Vec<Space>,
     only_ends: Vec<SystemIndex>,
     names: Names,
+    /// What is found out of each mode when it is first asked for.
+    pub(crate) landmarks: Landmarks,
 }
+
+/// For each of five modes and each system, what ways from some others cost, and those to them.
+pub(crate) type Landmarks = [OnceLock<PerSystem<[[u32; 2]; LANDMARKS]>>; 5];
+
+pub(crate) const LANDMARKS: usize = 12;
 
 /// A handle of a system of one map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

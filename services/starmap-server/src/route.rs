@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod avoid;
+mod bound;
 mod cost;
 mod mode;
 mod net;
@@ -27,6 +28,7 @@ pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
 
 use crate::map::{Map, SystemIndex};
+use bound::Bound;
 use net::Net;
 use search::{Direction, Search};
 
@@ -68,6 +70,9 @@ pub enum By {
     Extra(usize),
 }
 
+/// How many jumps are few.
+const NEAR: u32 = 8;
+
 /// The best route: the one with the least cost. Among equals it takes the fewest jumps, then the first when the ids of
 /// the systems are compared one after the other. The same question therefore always has the same answer.
 ///
@@ -81,11 +86,13 @@ pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
 
 /// The same, but it does not look for the reason if there is none.
 fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
-    let net = Net::new(map, query);
-    let mut search = Search::new(map, &net, Direction::To(query.destination));
-    if !query.is_closed(map) {
-        search.find(query.origin);
+    if query.is_closed(map) || query.is_confined(map) {
+        return None;
     }
+    let net = Net::new(map, query);
+    let direction = Direction::To(query.destination);
+    let mut search = Search::new(map, &net, direction, Bound::new(map, query));
+    search.find(query.origin);
     search.route(query.origin)
 }
 
@@ -105,6 +112,19 @@ impl<'q> Query<'q> {
     /// Whether a rule keeps the ship out of the destination.
     pub(crate) fn is_closed(&self, map: &Map) -> bool {
         self.origin != self.destination && self.travel.closed(map, self.destination).is_some()
+    }
+
+    /// Whether what is avoided or closed lets a ship only into a few systems around the origin.
+    fn is_confined(&self, map: &Map) -> bool {
+        if self.avoid.things().is_empty() && self.travel.ship.is_none() {
+            return false;
+        }
+        let mut walk = Walk::new(map);
+        walk.run(map, self.travel, self.origin, NEAR, |system| {
+            !self.avoid.contains(system) || system == self.destination
+        });
+        let last = walk.reached().last().and_then(|last| walk.jumps(*last));
+        walk.jumps(self.destination).is_none() && last < Some(NEAR)
     }
 
     /// The same, avoiding these systems.

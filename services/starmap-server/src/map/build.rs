@@ -57,6 +57,7 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         starts,
         neighbours,
         names,
+        landmarks: Default::default(),
     };
     map.only_ends = ONLY_ENDS.iter().filter_map(|(id, _)| map.system_by_id(*id)).collect();
     map.gates = map.gates_with(&parts.gate_ids);

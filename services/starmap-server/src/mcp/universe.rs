@@ -200,7 +200,7 @@ impl Slots {
             left_out.push(format!("no connection is used: {problem}"));
             Travel::default()
         });
-        self.travel = Arc::new(travel.knowing(about));
+        self.travel = Arc::new(travel.knowing(about).kept());
         let ends = self.connections.iter().filter_map(|it| it.expires);
         self.until = ends.filter(|end| *end > time).min();
         let count = format!("{} of {}", left_out.len(), self.connections.len());

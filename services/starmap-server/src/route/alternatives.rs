@@ -43,7 +43,7 @@ struct Steps(PerSystem<Option<SystemIndex>>);
 /// [`NoRoute`] if there is no route at all.
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
-    let mut tail = Search::new(map, &net, Direction::To(query.destination));
+    let mut tail = Search::new(map, &net, Direction::To(query.destination), None);
     if !query.is_closed(map) {
         tail.find(query.origin);
     }
@@ -57,7 +57,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         return Ok(taken);
     }
     tail.advance(dearest);
-    let mut head = Search::new(map, &net, Direction::From(query.origin));
+    let mut head = Search::new(map, &net, Direction::From(query.origin), None);
     head.advance(dearest);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);

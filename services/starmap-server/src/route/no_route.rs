@@ -1,7 +1,7 @@
 //! Why there is no route.
 
 use super::warning::counted;
-use super::{Avoid, Avoided, Cost, Mode, Query, Walk, best};
+use super::{Avoid, Avoided, Cost, Mode, NEAR, Query, Walk, best};
 use crate::map::{Map, Rule, SystemIndex};
 
 /// Why there is no route.
@@ -71,12 +71,22 @@ pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
 }
 
 fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
+    let (origin, destination) = (query.origin, query.destination);
+    let ends = [origin, destination];
+    let may = |avoid: &Avoid, system| !avoid.contains(system) || ends.contains(&system);
+    walk.run(map, query.travel, origin, NEAR, |it| may(query.avoid, it));
+    let around = walk.reached().len();
+    walk.run_back(map, query.travel, destination, NEAR, |it, _| may(query.avoid, it));
+    // The smaller surroundings are walked more quickly.
+    let back = walk.reached().len() < around && query.travel.closed(map, origin).is_none();
     let mut jumps_without = |given_up: &[Avoided]| {
         let avoid = query.avoid.without(map, given_up);
-        walk.run(map, query.travel, query.origin, u32::MAX, |system| {
-            !avoid.contains(system) || system == query.destination
-        });
-        walk.jumps(query.destination)
+        if back {
+            walk.run_back(map, query.travel, destination, u32::MAX, |it, _| may(&avoid, it));
+            return walk.jumps(origin);
+        }
+        walk.run(map, query.travel, origin, u32::MAX, |it| may(&avoid, it));
+        walk.jumps(destination)
     };
     let things = query.avoid.things();
     for thing in things.iter().take(MAX_TRIED) {

@@ -1,8 +1,9 @@
 //! The search for the cheapest routes to a system or from it.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
+use super::bound::Bound;
 use super::net::{Jump, Net};
 use super::{Cost, Route};
 use crate::map::{Map, PerSystem, SystemIndex};
@@ -13,6 +14,8 @@ pub(super) struct Search<'q> {
     net: &'q Net<'q>,
     direction: Direction,
     far: PerSystem<Far>,
+    /// How far the other end of the query is at least: a search with it leads there. It has no queues.
+    bound: Option<Bound<'q>>,
     /// The systems that were found and not followed yet, by what the last jump to them costs. Systems are followed
     /// nearest first, so those of one cost are found nearest first too, and a queue keeps them in order.
     queues: Vec<(Cost, VecDeque<(Far, SystemIndex)>)>,
@@ -35,22 +38,32 @@ pub(super) enum Direction {
 pub(super) struct Far(u128);
 
 impl<'q> Search<'q> {
-    pub(super) fn new(map: &Map, net: &'q Net<'q>, direction: Direction) -> Self {
+    /// With a bound, the distances of systems that are on no best route may be missing or too large.
+    pub(super) fn new(
+        map: &Map,
+        net: &'q Net<'q>,
+        direction: Direction,
+        bound: Option<Bound<'q>>,
+    ) -> Self {
         let (Direction::From(end) | Direction::To(end)) = direction;
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
-        let queues = net.costs().into_iter().map(|cost| (cost, VecDeque::new())).collect();
-        Self { net, direction, far, queues, waiting: BinaryHeap::from([Reverse((Far(0), end))]) }
+        let costs = if bound.is_none() { net.costs() } else { BTreeSet::new() };
+        let queues = costs.into_iter().map(|cost| (cost, VecDeque::new())).collect();
+        let mut search = Self { net, direction, far, bound, queues, waiting: BinaryHeap::new() };
+        search.waiting.push(Reverse((search.through(end), end)));
+        search
     }
 
-    /// Finds the distance of this system and of all nearer ones.
+    /// Finds the distance of this system and of all on the best routes to it.
     pub(super) fn find(&mut self, goal: SystemIndex) {
-        self.run(|here, _| here == goal);
+        // What lies on such a route is nearer, for a bound has no jumps.
+        self.run(|far, next| next >= far[goal]);
     }
 
     /// Finds the distance of all systems within this cost.
     pub(super) fn advance(&mut self, most: Cost) {
-        self.run(|_, far| far.cost() > most);
+        self.run(|_, next| next.cost() > most);
     }
 
     /// The distance of this system; `None` if there is no route, or none was found so far.
@@ -84,7 +97,7 @@ impl<'q> Search<'q> {
         let away = matches!(self.direction, Direction::To(_));
         let mut best: Option<Jump> = None;
         self.net.each(here, away, |jump| {
-            let leads = self.far(jump.far).is_some_and(|rest| rest.and(&jump) == far);
+            let leads = self.far(jump.far).is_some_and(|rest| rest.and(jump.cost, 1) == far);
             if leads && best.is_none_or(|best| (jump.far, jump.by) < (best.far, best.by)) {
                 best = Some(jump);
             }
@@ -92,11 +105,11 @@ impl<'q> Search<'q> {
         best
     }
 
-    /// Searches until the next system is one to stop at. That system is next again when the search continues.
-    fn run(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) {
+    /// Searches until the next system is too far. That system is next again when the search continues.
+    fn run(&mut self, stop: impl Fn(&PerSystem<Far>, Far) -> bool) {
         let away = matches!(self.direction, Direction::From(_));
-        while let Some(((far, here), queue)) = self.next() {
-            if stop(here, far) {
+        while let Some(((through, here), queue)) = self.next() {
+            if stop(&self.far, through) {
                 return;
             }
             match self.queues.get_mut(queue) {
@@ -104,12 +117,12 @@ impl<'q> Search<'q> {
                 None => _ = self.waiting.pop(),
             }
             // A shorter route to it was found while this entry waited.
-            if far > self.far[here] {
+            if through > self.through(here) {
                 continue;
             }
-            let net = self.net;
+            let (net, far) = (self.net, self.far[here]);
             net.each(here, away, |jump| {
-                let longer = far.and(&jump);
+                let longer = far.and(jump.cost, 1);
                 // Most jumps lead back to what is known; the rules are asked for the others alone.
                 if longer < self.far[jump.far] && net.is_open(jump.far) {
                     self.reach(jump, longer);
@@ -123,8 +136,14 @@ impl<'q> Search<'q> {
         self.far[jump.far] = far;
         match self.queues.iter_mut().find(|(cost, _)| *cost == jump.cost) {
             Some((_, queue)) => queue.push_back((far, jump.far)),
-            None => self.waiting.push(Reverse((far, jump.far))),
+            None => self.waiting.push(Reverse((self.through(jump.far), jump.far))),
         }
+    }
+
+    /// How far it is at least by way of this system.
+    fn through(&self, system: SystemIndex) -> Far {
+        let (far, bound) = (self.far[system], self.bound.as_ref());
+        bound.map_or(far, |bound| bound.least(system).map_or(Far::NOT_REACHED, |it| far.and(it, 0)))
     }
 
     /// The next system to follow, and the place of its queue.
@@ -151,7 +170,7 @@ impl Far {
         u32::try_from(self.0 & u128::from(u32::MAX)).unwrap_or(u32::MAX)
     }
 
-    fn and(self, jump: &Jump) -> Self {
-        Self(self.0 + (u128::from(jump.cost.millionths()) << 32) + 1)
+    fn and(self, cost: Cost, jumps: u32) -> Self {
+        Self(self.0 + (u128::from(cost.millionths()) << 32) + u128::from(jumps))
     }
 }

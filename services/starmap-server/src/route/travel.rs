@@ -1,9 +1,9 @@
 //! How ships travel: by gates, by connections besides them, and under the rules of the game.
 
-use std::sync::LazyLock;
+use std::sync::{Arc as Shared, LazyLock};
 
 use super::Cost;
-use crate::map::{Map, RULES, Rule, Ship, SystemIndex};
+use crate::map::{Landmarks, Map, RULES, Rule, Ship, SystemIndex};
 
 /// The most extra connections of a query.
 pub const MAX_EXTRAS: usize = 5_000;
@@ -62,9 +62,11 @@ pub struct Travel {
     /// By the system where they lead.
     pub(super) into: Arcs,
     /// The size of the ship, if it was said.
-    ship: Option<Ship>,
+    pub(super) ship: Option<Ship>,
     /// The words of the rules that are lifted.
-    allowed: Vec<&'static str>,
+    pub(super) allowed: Vec<&'static str>,
+    /// What is found out of each mode, of what serves many queries.
+    pub(super) landmarks: Option<Shared<Landmarks>>,
 }
 
 /// One direction of an extra connection, seen from one of its ends.
@@ -128,6 +130,12 @@ impl Travel {
     #[must_use]
     pub fn knowing(self, about: Vec<About>) -> Self {
         Self { about, ..self }
+    }
+
+    /// The same for many queries on one map: what they find out of it is kept.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self { landmarks: Some(Shared::default()), ..self }
     }
 
     /// The same for a ship of this size.

@@ -1,7 +1,8 @@
 //! Warnings for a pilot before undocking.
 
-use super::{NoRoute, Query, Route, best, find};
-use crate::map::{Map, Rule, SecurityClass, Space, SystemIndex};
+use super::bound::Bound;
+use super::{Cost, NoRoute, Query, Route, best, find};
+use crate::map::{Map, ONLY_ENDS, Rule, SecurityClass, Space, SystemIndex};
 
 /// An easily overlooked fact about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,22 +49,23 @@ pub enum Warning {
     Pipe(SystemIndex),
 }
 
-/// The best route as [`find`] has it, with all warnings for it in a fixed order: mostly by one search.
+/// The best route as [`find`] has it, with all warnings for it in a fixed order.
 ///
 /// # Errors
 /// [`NoRoute`]
 pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
-    let lifted = query.travel.lifted(map);
-    let open = lifted.and_then(|lifted| best(map, &query.with(&lifted)));
-    let broken = open.as_ref().and_then(|open| broken(map, query, open));
+    let end = by_end(map, query);
+    let without = || best(map, &query.with(&query.travel.lifted(map)?));
+    let open = if end.is_none() { without() } else { None };
     // If the best route without the rules keeps to them, it is the best with them too.
-    let (open, known) = if broken.is_some() { (open, None) } else { (None, open) };
-    let route = known.map_or_else(|| find(map, query), Ok)?;
+    let kept = open.as_ref().filter(|open| broken(map, query, open).is_none());
+    let route = kept.map_or_else(|| find(map, query), |kept| Ok(kept.clone()))?;
     let mut warnings = without_rules(map, query, &route);
-    let left_out = open.filter(|open| open.cost < route.cost).zip(broken);
-    warnings.extend(left_out.map(|(open, (through, rule))| {
-        let jumps = open.jumps();
-        Warning::LeftOut { through, rule, jumps }
+    let open = open.or_else(|| end.filter(|end| *end < route.cost).and_then(|_| without()));
+    let open = open.filter(|open| open.cost < route.cost);
+    warnings.extend(open.and_then(|open| {
+        let (through, rule) = broken(map, query, &open)?;
+        Some(Warning::LeftOut { through, rule, jumps: open.jumps() })
     }));
     Ok((route, warnings))
 }
@@ -115,6 +117,13 @@ pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'
     let route = best(map, &query.with(&lifted))?;
     let (through, rule) = broken(map, query, &route)?;
     Some((route, through, rule))
+}
+
+/// What a way that breaks a rule costs at least, if it can only lead through what is only an end.
+fn by_end(map: &Map, query: &Query<'_>) -> Option<Cost> {
+    let of_ends = |rule| ONLY_ENDS.iter().any(|(_, it)| *it == rule);
+    let all = query.travel.held(map).all(of_ends);
+    Bound::new(map, query).filter(|_| all).map(|bound| bound.by_first(query.destination))
 }
 
 /// The first system of a route that a rule closes, and the rule.

@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod full;
+mod led;
 mod none;
 mod random;
 mod warnings;

@@ -302,8 +302,9 @@ pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> Strin
 /// Why there is no route, as the contract's error.
 pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseError {
     let mut reason = why.reason(map);
-    let closed = matches!(why, NoRoute::Closed { .. });
-    if let Some((other, through, rule)) = route::ruled_out(map, query).filter(|_| !closed) {
+    if !matches!(why, NoRoute::Closed { .. })
+        && let Some((other, through, rule)) = route::ruled_out(map, query)
+    {
         let left_out = Warning::LeftOut { through, rule, jumps: other.jumps() };
         reason = format!("{reason}. {}", left_out.sentence(map));
     }
