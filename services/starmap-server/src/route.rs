@@ -4,6 +4,7 @@ mod alternatives;
 mod avoid;
 mod bound;
 mod cost;
+mod landmarks;
 mod mode;
 mod net;
 mod no_route;
@@ -28,7 +29,7 @@ pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
 
 use crate::map::{Map, SystemIndex};
-use bound::Bound;
+use landmarks::bound;
 use net::Net;
 use search::{Direction, Search};
 
@@ -91,7 +92,7 @@ fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
     }
     let net = Net::new(map, query);
     let direction = Direction::To(query.destination);
-    let mut search = Search::new(map, &net, direction, Bound::new(map, query));
+    let mut search = Search::new(map, &net, direction, bound(map, query));
     search.find(query.origin);
     search.route(query.origin)
 }

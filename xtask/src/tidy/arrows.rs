@@ -37,7 +37,8 @@ const CRATES: [(&str, &[&str]); 14] = [
 ];
 
 /// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
+    &["locked"],
     &["budget"],
     &[
         "accept",

@@ -1,6 +1,6 @@
 //! Warnings for a pilot before undocking.
 
-use super::bound::Bound;
+use super::landmarks::bound;
 use super::{Cost, NoRoute, Query, Route, best, find};
 use crate::map::{Map, ONLY_ENDS, Rule, SecurityClass, Space, SystemIndex};
 
@@ -123,7 +123,7 @@ pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'
 fn by_end(map: &Map, query: &Query<'_>) -> Option<Cost> {
     let of_ends = |rule| ONLY_ENDS.iter().any(|(_, it)| *it == rule);
     let all = query.travel.held(map).all(of_ends);
-    Bound::new(map, query).filter(|_| all).map(|bound| bound.by_first(query.destination))
+    bound(map, query).filter(|_| all).map(|bound| bound.by_first(query.destination))
 }
 
 /// The first system of a route that a rule closes, and the rule.
