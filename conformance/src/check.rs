@@ -248,7 +248,7 @@ struct Presence {
 /// Asks one rule. A finding counts only if the session or the program is still there afterwards: otherwise it may be
 /// gone for another reason, and the rule is asked once more in a new one.
 async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) -> Verdict {
-    let mut verdict = (rule.probe)(bench).await;
+    let mut verdict = rule.judge(bench).await;
     for may_repeat in [true, false] {
         let is_good = matches!(verdict, Verdict::Holds | Verdict::Inapplicable(_));
         if is_good || presence.gone.is_some() {
@@ -274,7 +274,7 @@ async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) ->
             let why = format!("after {} the server could not be opened again: {outcome}", rule.id);
             presence.gone = Some(why);
         } else if may_repeat {
-            verdict = (rule.probe)(bench).await;
+            verdict = rule.judge(bench).await;
         }
     }
     verdict

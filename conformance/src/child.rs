@@ -2,18 +2,25 @@
 //! wrappers such as npx, `uv run` and shell scripts start the server as a child.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::shorten::shorten;
+use crate::sse::MAX_EVENT_BYTES;
 
+/// So much of a message is read: as long as an event may be, and the end of its line.
+pub(crate) const MAX_LINE: u64 = MAX_EVENT_BYTES as u64 + 1;
+/// How many lines may wait to be read.
+const MAX_LINES: usize = 1_000;
 /// How many of the last lines of its stderr are kept.
 const LINES: usize = 5;
 /// How many bytes of each line are read, and how many characters of it are kept.
@@ -33,6 +40,19 @@ pub(crate) struct Group {
 
 /// The last lines of a program's stderr.
 type Lines = Arc<Mutex<VecDeque<String>>>;
+
+/// What starts a server on its stdin and stdout.
+pub(crate) fn piped(program: &OsString, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// What is wrong with a line that was read with [`MAX_LINE`], if it is only a part of one.
+pub(crate) fn too_long(line: &[u8]) -> Option<String> {
+    let is_part = line.len() > MAX_EVENT_BYTES && !line.ends_with(b"\n");
+    is_part.then(|| format!("a line has more than {MAX_EVENT_BYTES} bytes"))
+}
 
 /// The next line of an output, or so many bytes of it; nothing at the end.
 pub(crate) async fn next_line(
@@ -89,6 +109,26 @@ impl Group {
         });
         group.errors = Some((lines, reading));
         Ok(group)
+    }
+
+    /// Its stdin, and the lines of its stdout. Each is shown to `seen` as it comes, and waits until it is taken.
+    pub(crate) fn talk(
+        &mut self,
+        seen: impl Fn(&[u8]) + Send + 'static,
+    ) -> (Option<ChildStdin>, mpsc::Receiver<Vec<u8>>) {
+        let (sender, lines) = mpsc::channel(MAX_LINES);
+        let stdout = self.child.stdout.take();
+        tokio::spawn(async move {
+            let Some(stdout) = stdout else { return };
+            let mut reader = BufReader::new(stdout);
+            while let Some(line) = next_line(&mut reader, MAX_LINE).await {
+                seen(&line);
+                if sender.send(line).await.is_err() {
+                    return;
+                }
+            }
+        });
+        (self.child.stdin.take(), lines)
     }
 
     /// The last lines of its stderr, once it has ended.

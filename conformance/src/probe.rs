@@ -23,7 +23,7 @@ pub(crate) use exchange::{NOT_JSON, QUIET, Watched, is_like_a_message};
 pub(crate) use http::{Raw, request};
 pub(crate) use incoming::{Incoming, NO_LIMIT, Stop};
 pub(crate) use log::{Line, Log, Logged, Talk};
-pub(crate) use login::{Challenges, is_of, is_secure, origin, well_known};
+pub(crate) use login::{Challenges, is_of, is_secure, origin, servers};
 pub use login::{LoggedIn, Login, LoginError};
 pub use revision::Revision;
 pub(crate) use revision::handshake;

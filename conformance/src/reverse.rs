@@ -116,7 +116,7 @@ impl ClientCheck {
             runs.add(scene, SceneRun { requests, ended });
         }
         let judged =
-            wanted.into_iter().map(|rule| ClientJudged { rule, verdict: (rule.judge)(&runs) });
+            wanted.into_iter().map(|rule| ClientJudged { rule, verdict: rule.verdict(&runs) });
         Ok(ClientReport { client: self.subject.name(), judged: judged.collect() })
     }
 

@@ -105,6 +105,17 @@ impl Decoder {
         self.extend_line(rest)
     }
 
+    /// The events in a text, as far as it can be decoded.
+    pub(crate) fn events(text: &str) -> impl Iterator<Item = Event> {
+        let mut frames = VecDeque::new();
+        // After a fault, a client sees no more events either.
+        let _ = Self::default().push(text.as_bytes(), &mut frames);
+        frames.into_iter().filter_map(|frame| match frame {
+            Frame::Event(event) => Some(event),
+            Frame::Comment(_) => None,
+        })
+    }
+
     fn extend_line(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         if self.line.len() + bytes.len() > MAX_EVENT_BYTES {
             return Err(DecodeError::TooLong);

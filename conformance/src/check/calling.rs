@@ -63,9 +63,8 @@ pub(super) async fn make(bench: &mut Bench) {
             let began = Instant::now();
             let exchange = bench.ask("tools/call", params).await;
             let took = began.elapsed();
-            let result = exchange.result();
-            is_error |= result.is_none_or(|it| it.get("isError") == Some(&json!(true)));
-            made.push(MadeCall { tool: tool.clone(), token, exchange, took });
+            is_error |= !exchange.is_done();
+            made.push(MadeCall { tool: tool.clone(), arguments, token, exchange, took });
         }
         if is_error {
             counts.errors.push(name.to_owned());

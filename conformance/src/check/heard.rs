@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use super::rule::{Finding, Verdict};
-use crate::probe::{Bench, Exchange, Line, Logged, Talk};
+use super::rule::{Finding, Outcome, Verdict, unclear};
+use crate::probe::{Bench, Exchange, Line, Logged, Revision, Talk};
 
 /// A longer line is not expected to be understood.
 const LONG: usize = 64 * 1024;
 
 /// A message of the server, or a line that is not one.
 pub(super) struct Heard<'a> {
+    pub(super) revision: Revision,
     pub(super) talk: &'a Talk,
     /// What came before it in the same exchange or from the same program.
     before: &'a [Line],
@@ -26,10 +27,8 @@ struct Sightings {
 }
 
 /// What `wrong` says of each message in the log, put together.
-pub(super) fn every(bench: &Bench, wrong: impl Fn(&Heard<'_>) -> Option<String>) -> Verdict {
-    let Some(log) = &bench.log else {
-        return Verdict::Unclear("nothing was logged".to_owned());
-    };
+pub(super) fn every(bench: &Bench, wrong: impl Fn(&Heard<'_>) -> Option<String>) -> Outcome {
+    let log = bench.log.as_ref().ok_or_else(|| unclear("nothing was logged"))?;
     let logged = log.read();
     let mut sightings = Sightings::default();
     for talk in &logged.talks {
@@ -37,33 +36,32 @@ pub(super) fn every(bench: &Bench, wrong: impl Fn(&Heard<'_>) -> Option<String>)
             let before = talk.lines.get(..index).unwrap_or_default();
             let none = [Value::Null];
             for message in line.messages.as_deref().unwrap_or(&none) {
-                let heard = Heard { talk, before, line, message };
+                let heard = Heard { revision: bench.revision, talk, before, line, message };
                 if let Some(seen) = wrong(&heard) {
                     sightings.add(seen, || heard.exchange());
                 }
             }
         }
     }
-    match sightings.verdict() {
-        Verdict::Holds if logged.is_cut => Verdict::Unclear(
-            "the server sent more than is kept; in what is kept, it holds".to_owned(),
-        ),
-        verdict => verdict,
+    sightings.outcome()?;
+    if logged.is_cut {
+        return Err(unclear("the server sent more than is kept; in what is kept, it holds"));
     }
+    Ok(())
 }
 
 /// What `wrong` finds of whole exchanges in the log, put together.
 pub(super) fn exchanges(
     bench: &Bench,
     wrong: impl Fn(&Logged) -> Vec<(String, &Exchange)>,
-) -> Verdict {
+) -> Outcome {
     let mut sightings = Sightings::default();
     if let Some(log) = &bench.log {
         for (seen, exchange) in wrong(&log.read()) {
             sightings.add(seen, || exchange.clone());
         }
     }
-    sightings.verdict()
+    sightings.outcome()
 }
 
 impl Sightings {
@@ -74,15 +72,12 @@ impl Sightings {
         }
     }
 
-    fn verdict(self) -> Verdict {
-        match self.first {
-            None => Verdict::Holds,
-            Some(first) if self.count == 1 => Verdict::Finding(first),
-            Some(first) => {
-                let seen = format!("{} (the first of {} times)", first.seen, self.count);
-                Verdict::Finding(Finding { seen, ..first })
-            }
+    fn outcome(self) -> Outcome {
+        let Some(mut first) = self.first else { return Ok(()) };
+        if self.count > 1 {
+            first.seen = format!("{} (the first of {} times)", first.seen, self.count);
         }
+        Err(Verdict::Finding(first.into()))
     }
 }
 

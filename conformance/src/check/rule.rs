@@ -4,9 +4,10 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::probe::{Bench, Exchange, Raw, Revision};
+use super::heard::{Heard, every, exchanges};
+use crate::probe::{Bench, Exchange, Logged, Raw, Revision};
 
 /// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
@@ -27,7 +28,23 @@ pub struct Rule {
     /// What to change in a server that breaks it.
     pub fix: &'static str,
     pub(super) scope: Scope,
-    pub(super) probe: for<'a> fn(&'a mut Bench) -> BoxFuture<'a, Verdict>,
+    pub(super) probe: Probe,
+}
+
+/// How a rule is answered: it holds, or anything else.
+pub(super) type Outcome = Result<(), Verdict>;
+
+/// How a rule is judged.
+#[derive(Debug)]
+pub(super) enum Probe {
+    /// It asks the server, or looks at what is known of it.
+    Asks(for<'a> fn(&'a mut Bench) -> BoxFuture<'a, Outcome>),
+    /// What is wrong with a message that came while the other rules were checked.
+    Hears(fn(&Heard<'_>) -> Option<String>),
+    /// What is wrong in all that was exchanged.
+    Looks(fn(&Logged) -> Vec<(String, &Exchange)>),
+    /// What is wrong with a tool as it is listed.
+    Reads(fn(&Value) -> Option<String>),
 }
 
 /// Which rules are wanted, by the beginnings of their names.
@@ -83,7 +100,7 @@ pub enum Verdict {
     /// It holds.
     Holds,
     /// It does not hold.
-    Finding(Finding),
+    Finding(Box<Finding>),
     /// It is about something that this server does not have.
     Inapplicable(String),
     /// It could not be judged.
@@ -100,6 +117,16 @@ pub struct Finding {
 }
 
 impl Rule {
+    pub(super) async fn judge(&self, bench: &mut Bench) -> Verdict {
+        let outcome = match self.probe {
+            Probe::Asks(ask) => ask(bench).await,
+            Probe::Hears(wrong) => every(bench, wrong),
+            Probe::Looks(wrong) => exchanges(bench, wrong),
+            Probe::Reads(wrong) => every_tool(bench, wrong),
+        };
+        verdict(outcome)
+    }
+
     /// Whether it applies to this revision and transport.
     pub(super) fn is_for(&self, revision: Revision, http: bool) -> bool {
         let transport = match self.scope.transport {
@@ -133,13 +160,40 @@ impl fmt::Display for Level {
 }
 
 /// The rule does not hold, as this answer shows. One that did not come shows nothing, nor does a busy server's.
-pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    exchange.shows_nothing().map_or_else(|| proven(seen, exchange), Verdict::Unclear)
+pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Outcome {
+    match exchange.shows_nothing() {
+        Some(why) => Err(unclear(why)),
+        None => proven(seen, exchange),
+    }
 }
 
 /// The rule does not hold, whatever came in this exchange.
-pub(super) fn proven(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    Verdict::Finding(Finding { seen: seen.into(), exchange: exchange.clone() })
+pub(super) fn proven(seen: impl Into<String>, exchange: &Exchange) -> Outcome {
+    let found = Finding { seen: seen.into(), exchange: exchange.clone() };
+    Err(Verdict::Finding(found.into()))
+}
+
+/// The rule is about something that the server does not have.
+pub(super) fn inapplicable(why: impl Into<String>) -> Verdict {
+    Verdict::Inapplicable(why.into())
+}
+
+pub(super) fn unclear(why: impl Into<String>) -> Verdict {
+    Verdict::Unclear(why.into())
+}
+
+/// Whether what a rule is about is there.
+pub(super) fn applies(is_there: bool, otherwise: impl Into<String>) -> Outcome {
+    if is_there { Ok(()) } else { Err(inapplicable(otherwise)) }
+}
+
+/// Whether a capability that a rule is about is declared.
+pub(super) fn declares(bench: &Bench, capability: &str) -> Outcome {
+    applies(bench.offers(capability), format!("the server does not declare {capability}"))
+}
+
+pub(super) fn verdict(outcome: Outcome) -> Verdict {
+    outcome.err().unwrap_or(Verdict::Holds)
 }
 
 /// The server answers no harmless request with a result.
@@ -147,7 +201,7 @@ pub(super) struct Unserved;
 
 impl From<Unserved> for Verdict {
     fn from(Unserved: Unserved) -> Self {
-        Self::Unclear("neither ping nor a list is answered with a result".to_owned())
+        unclear("neither ping nor a list is answered with a result")
     }
 }
 
@@ -171,22 +225,41 @@ pub(super) async fn another(bench: &Bench) -> Result<Bench, Verdict> {
     }
     fresh.end().await;
     let outcome = fresh.greeting.outcome();
-    Err(Verdict::Unclear(format!("another session could not be opened: {outcome}")))
+    Err(unclear(format!("another session could not be opened: {outcome}")))
 }
 
 /// It holds, or it does not for what was seen.
-pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    if holds { Verdict::Holds } else { finding(seen, exchange) }
+pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Outcome {
+    if holds { Ok(()) } else { finding(seen, exchange) }
 }
 
-/// The verdict of a rule that may be settled early, when something that it needs is not there.
-pub(super) async fn settled(judge: impl Future<Output = Result<Verdict, Verdict>>) -> Verdict {
-    judge.await.unwrap_or_else(|verdict| verdict)
+/// It holds, or it does not for what this is answered.
+pub(super) fn holds_for(holds: bool, this: impl fmt::Display, exchange: &Exchange) -> Outcome {
+    holds_if(holds, format!("{this}: {}", exchange.outcome()), exchange)
+}
+
+/// A good request got a result. An internal error says nothing: what the request needs may be out of reach today.
+pub(super) fn served(request: impl fmt::Display, exchange: &Exchange) -> Outcome {
+    if exchange.result().is_none() && exchange.code() == Some(-32603) {
+        return Err(unclear(format!("{request}: {}", exchange.outcome())));
+    }
+    holds_for(exchange.result().is_some(), request, exchange)
 }
 
 /// It holds if the request was refused with the code for wrong parameters.
-pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
+pub(super) fn invalid_params(exchange: &Exchange) -> Outcome {
     holds_if(exchange.code() == Some(-32602), exchange.outcome(), exchange)
+}
+
+/// A finding for the first tool that `wrong` reports a problem with.
+fn every_tool(bench: &Bench, wrong: fn(&Value) -> Option<String>) -> Outcome {
+    for tool in bench.items("tools/list") {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or("a tool without a name");
+        if let Some(problem) = wrong(tool) {
+            return finding(format!("{name}: {problem}"), &bench.page("tools/list"));
+        }
+    }
+    Ok(())
 }
 
 /// Whether two ids that were given one after the other are too short, or differ only in a few digits at their end.
@@ -199,15 +272,10 @@ pub(super) fn are_counted(one: &str, two: &str) -> bool {
 
 /// A connection of the other caller, or the reason why it could not be opened.
 pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
-    let Some(other) = bench.of_another_caller().await else {
-        let why = "this needs a second user (--other-token-env)";
-        return Err(Verdict::Inapplicable(why.to_owned()));
-    };
-    match other.greeting.result() {
-        Some(_) => Ok(other),
-        None => {
-            let outcome = other.greeting.outcome();
-            Err(Verdict::Unclear(format!("the second user is refused: {outcome}")))
-        }
+    let missing = || inapplicable("this needs a second user (--other-token-env)");
+    let other = bench.of_another_caller().await.ok_or_else(missing)?;
+    if other.greeting.result().is_some() {
+        return Ok(other);
     }
+    Err(unclear(format!("the second user is refused: {}", other.greeting.outcome())))
 }

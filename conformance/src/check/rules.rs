@@ -31,7 +31,7 @@ mod unasked;
 use std::time::Duration;
 
 use super::report::Judged;
-use super::rule::{Level, Rule, Scope, Transport, Verdict};
+use super::rule::{Level, Rule, Scope, Transport, unclear, verdict};
 use crate::probe::{Exchange, Revision};
 
 pub(super) use listens::wanted;
@@ -82,12 +82,12 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> Option<Judged> {
     let id = if greeting.is_late { SPEAKS } else { modern::DISCOVER };
     let rule = all().find(|rule| rule.id == id)?;
-    let verdict = if greeting.is_late {
-        Verdict::Unclear(greeting.outcome())
+    let outcome = if greeting.is_late {
+        Err(unclear(greeting.outcome()))
     } else {
         modern::discover(revision, greeting)
     };
-    Some(Judged { rule, revision, verdict, elapsed: Duration::ZERO })
+    Some(Judged { rule, revision, verdict: verdict(outcome), elapsed: Duration::ZERO })
 }
 
 /// Whether a rule only looks at what came before.

@@ -6,9 +6,8 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::recording::Used;
 use super::{Mock, Reply, read};
-use crate::child::next_line;
+use crate::child::{MAX_LINE, next_line};
 use crate::record::era_of;
-use crate::sse::MAX_EVENT_BYTES;
 use crate::transcript::Era;
 
 impl Mock {
@@ -23,7 +22,7 @@ impl Mock {
         mut output: impl AsyncWrite + Unpin,
     ) -> std::io::Result<()> {
         let mut asked: BTreeMap<Era, Used> = BTreeMap::new();
-        while let Some(line) = next_line(&mut input, MAX_EVENT_BYTES as u64).await {
+        while let Some(line) = next_line(&mut input, MAX_LINE).await {
             let reply = match read(&line) {
                 _ if line.trim_ascii().is_empty() => continue,
                 Err(error) => Reply::of(400, error),

@@ -69,6 +69,7 @@ pub(crate) struct Bench {
 pub(crate) struct MadeCall {
     /// The tool, as the server lists it.
     pub(crate) tool: Value,
+    pub(crate) arguments: Value,
     /// The token of its progress.
     pub(crate) token: Value,
     pub(crate) exchange: Exchange,
@@ -320,10 +321,7 @@ impl Bench {
         let patience = if self.process.is_none() { patience * 3 } else { patience };
         match self.process() {
             Ok(process) => process.ask(&raw.body, patience).await,
-            Err(error) => Exchange {
-                broken: Some(format!("the program cannot be started: {error}")),
-                ..Exchange::default()
-            },
+            Err(error) => Exchange::failed(format!("the program cannot be started: {error}")),
         }
     }
 

@@ -55,6 +55,11 @@ pub(crate) enum Watched {
 }
 
 impl Exchange {
+    /// One that did not get further than this.
+    pub(crate) fn failed(why: impl Into<String>) -> Self {
+        Self { broken: Some(why.into()), ..Self::default() }
+    }
+
     /// The JSON-RPC response among the messages.
     pub(crate) fn response(&self) -> Option<&Value> {
         self.messages.iter().find(|it| Self::is_response(it))
@@ -99,6 +104,16 @@ impl Exchange {
     /// Its result.
     pub(crate) fn result(&self) -> Option<&Value> {
         self.response()?.get("result")
+    }
+
+    /// Whether its result says that a tool failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.result().is_some_and(|it| it.get("isError") == Some(&Value::Bool(true)))
+    }
+
+    /// Whether a tool did what it was called for.
+    pub(crate) fn is_done(&self) -> bool {
+        self.result().is_some() && !self.is_failure()
     }
 
     /// The code of its error.

@@ -1,12 +1,15 @@
-//! An answer over HTTP as it comes in: its head first, then a body, or the events of a stream. Each answer that is
-//! asked for is read here, and nowhere else.
+//! An answer over HTTP as it comes in: its head first, then a body, or the events of a stream. Each answer is read here,
+//! and nowhere else, also one that is on its way to another client.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::Request;
-use http_body_util::BodyExt as _;
+use http::response::Parts;
+use http_body::Body as _;
+use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -31,8 +34,8 @@ pub(crate) struct Incoming {
     watch: Option<Watch>,
 }
 
-/// Sees the data of each event as it comes, or the whole body.
-type Watch = Box<dyn Fn(&[u8]) + Send + Sync>;
+/// Sees the data and the id of each event as it comes, or the whole body.
+type Watch = Box<dyn Fn(&[u8], Option<&str>) + Send + Sync>;
 
 /// Why a body was not read to its end.
 #[derive(Debug)]
@@ -53,9 +56,14 @@ impl Incoming {
         request: Request<Bytes>,
     ) -> Result<Self, TargetError> {
         let (head, body) = target.send(request).await?.into_parts();
+        Ok(Self::of(head, body))
+    }
+
+    /// An answer whose head has come.
+    pub(crate) fn of(head: Parts, body: Body) -> Self {
         let streams = is_event_stream(&head.headers);
         let status = Some(head.status.as_u16());
-        Ok(Self {
+        Self {
             exchange: Exchange { status, headers: head.headers, ..Exchange::default() },
             streams,
             body,
@@ -63,12 +71,43 @@ impl Incoming {
             frames: VecDeque::new(),
             bytes: Vec::new(),
             watch: None,
-        })
+        }
     }
 
-    /// The same; `watch` sees the data of each event as it comes, or the whole body.
-    pub(crate) fn watched(self, watch: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+    /// The same; `watch` sees the data and the id of each event as it comes, or the whole body.
+    pub(crate) fn watched(
+        self,
+        watch: impl Fn(&[u8], Option<&str>) + Send + Sync + 'static,
+    ) -> Self {
         Self { watch: Some(Box::new(watch)), ..self }
+    }
+
+    /// The body for another client, who ends it by leaving. What watches it sees what passes, as far as it can be read.
+    pub(crate) fn passed_on(self) -> Body {
+        let frames = stream::unfold(Some(self), |open| async {
+            let mut open = open?;
+            let frame = open.body.frame().await;
+            let data = frame.as_ref().and_then(|it| it.as_ref().ok()?.data_ref());
+            let is_read = match data {
+                Some(data) if open.streams => open.decode(data).is_ok(),
+                Some(data) => open.keep(data).is_ok(),
+                None => true,
+            };
+            open.frames.clear();
+            if !is_read {
+                open.watch = None;
+            }
+            // The connection does not ask again for a body whose length it knows.
+            let has_failed = frame.as_ref().is_some_and(Result::is_err);
+            let is_over = open.body.is_end_stream() || frame.is_none();
+            if let Some(watch) = open.watch.as_ref().filter(|_| is_over && !has_failed)
+                && !open.streams
+            {
+                watch(&open.bytes, None);
+            }
+            Some((frame?, (!is_over && !has_failed).then_some(open)))
+        });
+        StreamBody::new(frames).boxed_unsync()
     }
 
     /// The next frame of an event stream, or `None` at its end. Loses nothing when it is dropped while it waits.
@@ -108,7 +147,7 @@ impl Incoming {
             return read;
         }
         if let Some(watch) = self.watch.as_ref().filter(|_| !bytes.is_empty()) {
-            watch(&bytes);
+            watch(&bytes, None);
         }
         match serde_json::from_slice(&bytes) {
             Ok(Value::Array(messages)) => self.exchange.messages = messages,
@@ -121,10 +160,7 @@ impl Incoming {
 
     async fn fill(&mut self, is_enough: impl Fn(&Exchange) -> bool) -> Result<(), String> {
         while let Some(data) = self.chunk().await? {
-            if self.bytes.len() + data.len() > MAX_EVENT_BYTES {
-                return Err(format!("the body is longer than {MAX_EVENT_BYTES} bytes"));
-            }
-            self.bytes.extend_from_slice(&data);
+            self.keep(&data)?;
             // What comes after bytes that are no event stream is read nevertheless.
             if !self.streams || self.decode(&data).is_err() {
                 continue;
@@ -147,6 +183,14 @@ impl Incoming {
         Ok(())
     }
 
+    fn keep(&mut self, data: &[u8]) -> Result<(), String> {
+        if self.bytes.len() + data.len() > MAX_EVENT_BYTES {
+            return Err(format!("the body is longer than {MAX_EVENT_BYTES} bytes"));
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(())
+    }
+
     async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
         while let Some(frame) = self.body.frame().await {
             let what = if self.streams { "stream" } else { "body" };
@@ -165,7 +209,7 @@ impl Incoming {
             if let (Frame::Event(event), Some(watch)) = (frame, &self.watch)
                 && !event.data.is_empty()
             {
-                watch(event.data.as_bytes());
+                watch(event.data.as_bytes(), event.id.as_deref());
             }
         }
         decoded.map_err(|error| error.to_string())

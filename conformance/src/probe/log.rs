@@ -1,12 +1,11 @@
 //! All that went over the wire to a server in one revision, in its order: what the rules about every message look at.
 
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use super::exchange::Exchange;
-use crate::sse::{Decoder, Event, Frame, is_event_stream};
+use crate::sse::{Decoder, Event, is_event_stream};
 
 /// The most bytes that are kept of one revision. What comes later is not looked at, and the report says so.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -121,17 +120,10 @@ impl Line {
 /// The messages in a body. A refusal may have a body of any kind.
 fn received(exchange: &Exchange) -> Vec<Line> {
     if is_event_stream(&exchange.headers) {
-        let mut frames = VecDeque::new();
-        // A stream that cannot be decoded further has no more events for clients either.
-        let _ = Decoder::default().push(exchange.received.as_bytes(), &mut frames);
-        let events = frames.into_iter().filter_map(|frame| match frame {
-            // Servers send an event without data so that a client can resume from its id.
-            Frame::Event(Event { event, data, .. }) if !data.is_empty() => {
-                Some(Line { event, ..Line::new(false, data.as_bytes()) })
-            }
-            Frame::Event(_) | Frame::Comment(_) => None,
-        });
-        return events.collect();
+        // Servers send an event without data so that a client can resume from its id.
+        let events = Decoder::events(&exchange.received).filter(|it| !it.data.is_empty());
+        let line = |it: Event| Line { event: it.event, ..Line::new(false, it.data.as_bytes()) };
+        return events.map(line).collect();
     }
     let is_refused = exchange.status.is_some_and(|status| status >= 300);
     let is_json = exchange.header("content-type").is_some_and(|it| it.contains("json"));

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::asking::{ask, reason};
 pub(crate) use self::challenge::Challenges;
-pub(crate) use self::discovery::{Discovery, is_of, is_secure, origin, well_known};
+pub(crate) use self::discovery::{Discovery, is_of, is_secure, origin, servers};
 use super::exchange::Exchange;
 use super::http::Raw;
 
@@ -99,23 +99,25 @@ impl Login {
                 .token(&discovery, opened.form(&resource), &[&opened.code, &opened.verifier])
                 .await;
             let (answer, answered, token) = asked.map_err(failed)?;
-            let (foreign, narrow) = (None, None);
-            return Ok(LoggedIn { token, discovery, answer, answered, foreign, narrow });
+            return Ok(LoggedIn {
+                token,
+                discovery,
+                answer,
+                answered,
+                foreign: None,
+                narrow: None,
+            });
         };
         let is_basic = discovery.takes_basic();
         let ask = |resource: &str, scope: &str| {
-            let given = [("grant_type", "client_credentials"), ("resource", resource)];
-            let mut form: Vec<(String, String)> =
-                given.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-            let mut add = |name: &str, value: &str| form.push((name.to_owned(), value.to_owned()));
+            let mut form = vec![("grant_type", "client_credentials"), ("resource", resource)];
             if !scope.is_empty() {
-                add("scope", scope);
+                form.push(("scope", scope));
             }
             if !is_basic {
-                add("client_id", id);
-                add("client_secret", secret);
+                form.extend([("client_id", id), ("client_secret", secret)]);
             }
-            form
+            form.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
         };
         let asked = self.token(&discovery, ask(&resource, &scope), &[secret]).await;
         let (answer, answered, token) = asked.map_err(failed)?;

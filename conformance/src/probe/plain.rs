@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::bench::Bench;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, NOT_JSON};
 
 impl Bench {
     /// The method of a harmless request: one that is answered with a result, if there is any.
@@ -38,6 +38,8 @@ impl Bench {
         let message = self.message(self.plain(), json!({}));
         let exchange = self.raw(self.framed(&message)).await;
         let is_refused = exchange.status.is_some_and(|status| (300..500).contains(&status));
-        exchange.response().is_some_and(|_| exchange.status.is_none_or(|it| it < 500)) || is_refused
+        let is_malformed = exchange.broken.as_deref() == Some(NOT_JSON);
+        let is_answered = is_malformed || exchange.response().is_some();
+        (is_answered && exchange.status.is_none_or(|it| it < 500)) || is_refused
     }
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::bench::{Bench, Endpoint};
-use super::exchange::{Exchange, QUIET, Watched};
+use super::exchange::{Exchange, NOT_JSON, QUIET, Watched, is_like_a_message};
 use super::http::{self, Raw};
 use super::incoming::Incoming;
 use crate::sse::Frame;
@@ -21,14 +22,13 @@ impl Bench {
             let sent = messages.iter().map(|message| self.framed(message));
             return join_all(sent.map(|raw| http::send(target, raw, patience))).await;
         }
-        let unsent = |problem: String| Exchange { broken: Some(problem), ..Exchange::default() };
         let process = match self.process() {
             Ok(process) => process,
-            Err(error) => return vec![unsent(error.to_string())],
+            Err(error) => return vec![Exchange::failed(error.to_string())],
         };
         let lines: Vec<_> = messages.iter().map(Value::to_string).collect();
         if !process.write(lines.join("\n").as_bytes(), patience).await {
-            return vec![unsent("the program does not read, or has ended".to_owned())];
+            return vec![Exchange::failed("the program does not read, or has ended")];
         }
         let mut all = Exchange::default();
         let is_own = |it: &Value, request: &Value| {
@@ -39,13 +39,17 @@ impl Bench {
         let is_enough = |it: &Exchange| messages.iter().all(|request| has_answer(it, request));
         // What did not come is seen in the exchanges.
         let _ = process.gather(&mut all, Instant::now() + patience, false, is_enough).await;
+        let is_broken =
+            |it: &str| is_like_a_message(it) && serde_json::from_str::<IgnoredAny>(it).is_err();
+        let broken = all.received.lines().any(is_broken).then(|| NOT_JSON.to_owned());
         let own = |(sent, request): (String, &Value)| {
             let is_own =
                 |line: &&str| serde_json::from_str(line).is_ok_and(|it| is_own(&it, request));
             let received: String = all.received.split_inclusive('\n').filter(is_own).collect();
             let messages =
                 received.lines().filter_map(|it| serde_json::from_str(it).ok()).collect();
-            Exchange { sent, received, messages, ..Exchange::default() }
+            let broken = broken.clone().filter(|_| received.is_empty());
+            Exchange { sent, received, messages, broken, ..Exchange::default() }
         };
         lines.into_iter().zip(messages).map(own).collect()
     }

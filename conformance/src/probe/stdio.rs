@@ -1,33 +1,29 @@
 //! Raw lines to a program, and what it says.
 
 use std::ffi::OsString;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStdin, Command};
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
 use super::incoming::Stop;
 use super::log::Log;
-use crate::child::{Group, next_line};
+use crate::child::{Group, piped};
+use crate::sse::MAX_EVENT_BYTES;
 
-/// The longest line that is read.
-const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// How long the program may take to read a line, at the least.
 const WRITE: Duration = Duration::from_millis(300);
 /// How much longer for each KiB of it.
 const WRITE_KIB: Duration = Duration::from_millis(4);
 /// How much may come before an answer, in bytes.
-const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
+const MAX_RECEIVED: usize = 2 * MAX_EVENT_BYTES;
 /// How much longer the answer may take, once a response with an unknown id has come.
 const STRAY: Duration = Duration::from_millis(300);
-/// How many lines may wait to be read.
-const MAX_LINES: usize = 1_000;
 /// Why there is no answer, if the request did not reach the program.
 pub(crate) const NOT_WRITTEN: &str =
     "the line could not be written: the program has ended or does not read";
@@ -54,24 +50,12 @@ impl Process {
         arguments: &[OsString],
         log: Option<Arc<Log>>,
     ) -> std::io::Result<Self> {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut group = Group::spawn_heard(command)?;
-        let stdin = group.child.stdin.take();
-        let stdout = group.child.stdout.take();
+        let mut group = Group::spawn_heard(piped(program, arguments))?;
         let log = log.map(|log| (log.clone(), log.program()));
         let logged = log.clone();
-        let (sender, lines) = mpsc::channel(MAX_LINES);
-        tokio::spawn(async move {
-            let Some(stdout) = stdout else { return };
-            let mut reader = BufReader::new(stdout);
-            while let Some(line) = next_line(&mut reader, MAX_LINE).await {
-                if let Some((log, program)) = &logged {
-                    log.line(*program, false, &line);
-                }
-                if sender.send(line).await.is_err() {
-                    return;
-                }
+        let (stdin, lines) = group.talk(move |line| {
+            if let Some((log, program)) = &logged {
+                log.line(*program, false, line);
             }
         });
         Ok(Self { group, stdin, lines, is_heard: false, log })

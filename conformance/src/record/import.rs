@@ -1,7 +1,6 @@
 //! Exchanges that something else recorded, one JSON object per line: `{"request": …, "response": …}`.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -10,8 +9,7 @@ use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
 use crate::error::{Problem, TranscriptError};
-use crate::sse::EVENT_STREAM;
-use crate::sse::{Decoder, Frame};
+use crate::sse::{Decoder, EVENT_STREAM, Event};
 use crate::transcript::Era;
 
 impl Recorder {
@@ -174,14 +172,8 @@ fn streamed(response: &Value) -> Vec<(u64, Option<String>, Value)> {
     let stream =
         header(response, "content-type").is_some_and(|kind| kind.starts_with(EVENT_STREAM));
     let text = response.get("body").and_then(Value::as_str).filter(|_| stream);
-    let mut frames = VecDeque::new();
-    // What can be read up to a fault is kept.
-    let _ = Decoder::default().push(text.unwrap_or_default().as_bytes(), &mut frames);
-    let messages = frames.into_iter().filter_map(|frame| match frame {
-        Frame::Event(event) => Some((0, event.id, serde_json::from_str(&event.data).ok()?)),
-        Frame::Comment(_) => None,
-    });
-    messages.collect()
+    let message = |event: Event| Some((0, event.id, serde_json::from_str(&event.data).ok()?));
+    Decoder::events(text.unwrap_or_default()).filter_map(message).collect()
 }
 
 fn body(side: &Value) -> Option<Value> {

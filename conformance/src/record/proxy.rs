@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use self::body::{Watch, watched};
+use self::body::Watch;
 use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
@@ -207,7 +207,7 @@ impl Proxy {
             self.recorder.end(&key);
             return Response::from_parts(head, body);
         }
-        let body = watched(&head.headers, body, watch);
+        let body = watch.over(&head, body);
         Response::from_parts(head, body)
     }
 }

@@ -1,17 +1,13 @@
 //! A proxy around a server on stdio: what comes on stdin goes to the server, what it says goes to stdout.
 
 use std::ffi::OsString;
-use std::process::Stdio;
 
 use serde_json::Value;
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-};
-use tokio::process::Command;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 
 use super::session::era_of;
 use super::{Key, Recorder, Sender, modern};
-use crate::sse::MAX_EVENT_BYTES;
+use crate::child::{MAX_LINE, next_line, piped, too_long};
 use crate::target::BoxError;
 use crate::transcript::Era;
 
@@ -25,10 +21,7 @@ pub async fn around(
     arguments: &[OsString],
     recorder: Recorder,
 ) -> Result<Option<i32>, BoxError> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+    let mut child = piped(program, arguments)
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
@@ -52,15 +45,9 @@ async fn pass(
     side: Sender,
 ) -> Result<(), BoxError> {
     let mut from = BufReader::new(from);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let mut bounded = (&mut from).take(MAX_EVENT_BYTES as u64 + 1);
-        if bounded.read_until(b'\n', &mut line).await? == 0 {
-            return Ok(());
-        }
-        if line.len() > MAX_EVENT_BYTES {
-            return Err(format!("a line has more than {MAX_EVENT_BYTES} bytes").into());
+    while let Some(line) = next_line(&mut from, MAX_LINE).await {
+        if let Some(problem) = too_long(&line) {
+            return Err(problem.into());
         }
         // Kept before it is passed on, so that an answer never stands before its request.
         if let Ok(message) = serde_json::from_slice::<Value>(&line) {
@@ -69,6 +56,7 @@ async fn pass(
         to.write_all(&line).await?;
         to.flush().await?;
     }
+    Ok(())
 }
 
 /// A process serves one client, which may use both eras.

@@ -57,7 +57,7 @@ impl Watch {
         if let Some(breach) = self.sent.head_breach(status, &answer.exchange.headers) {
             self.breaches.add(breach);
         }
-        answer.watched(move |data| {
+        answer.watched(move |data, _| {
             if !streams && self.sent.is_silent() && (200..300).contains(&status) {
                 self.breaches.add("a notification or response was answered with a body".to_owned());
             }

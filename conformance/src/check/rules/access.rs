@@ -2,17 +2,17 @@
 
 use futures_util::FutureExt as _;
 use http::{Method, Uri};
-use serde_json::Value;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, settled};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Scope, Transport, Verdict, applies, finding, good, holds_if, inapplicable,
+    unclear,
+};
 use super::{EVERYWHERE, MUST};
-use crate::probe::{Bench, Challenges, Endpoint, Exchange, Raw, Revision, origin, well_known};
-
-/// The name of a server's metadata (RFC 9728 §3).
-const WELL_KNOWN: &str = "oauth-protected-resource";
+use crate::probe::{Bench, Challenges, Endpoint, Exchange, Raw, Revision, origin, servers};
 
 /// Authorization in the form of RFC 9728 began with 2025-06-18.
-const SCOPE: Scope =
+pub(super) const SCOPE: Scope =
     Scope { first: Revision::V2025_06_18, transport: Transport::Http, ..EVERYWHERE };
 
 pub(super) const RULES: &[Rule] = &[
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request with an invalid token is refused with 401 and a challenge in WWW-Authenticate",
         fix: "answer 401 with WWW-Authenticate: Bearer resource_metadata=\"…\"",
         scope: SCOPE,
-        probe: |bench| settled(challenge(bench)).boxed(),
+        probe: Asks(|bench| challenge(bench).boxed()),
     },
     Rule {
         id: "access.metadata",
@@ -32,16 +32,12 @@ pub(super) const RULES: &[Rule] = &[
         title: "A server that requires tokens publishes metadata that names at least one authorization server",
         fix: "serve /.well-known/oauth-protected-resource, and put its URL into the challenge",
         scope: SCOPE,
-        probe: |bench| settled(metadata(bench)).boxed(),
+        probe: Asks(|bench| metadata(bench).boxed()),
     },
 ];
 
-fn is_open() -> Verdict {
-    Verdict::Inapplicable("the server accepts any token, or requires none".to_owned())
-}
-
 fn wants_no_bearer() -> Verdict {
-    Verdict::Inapplicable("the server does not require a bearer token".to_owned())
+    inapplicable("the server does not require a bearer token")
 }
 
 /// Whether an answer proves nothing about the server's rules: it did not come, or the server was busy or failed.
@@ -49,71 +45,66 @@ fn is_unclear(exchange: &Exchange) -> bool {
     matches!(exchange.status, None | Some(429 | 500..600))
 }
 
-/// The refusal of a request with an invalid token; a verdict if the server accepts it, or its answer proves nothing.
-async fn refusal(bench: &mut Bench) -> Result<Exchange, Verdict> {
-    let raw = good(bench)?.with("authorization", "Bearer no-such-token");
+/// What a good request with this token is answered; a verdict if that proves nothing.
+pub(super) async fn with(bench: &mut Bench, token: &str) -> Result<Exchange, Verdict> {
+    let raw = good(bench)?.with("authorization", &format!("Bearer {token}"));
     let exchange = bench.raw(raw).await;
-    match exchange.status {
-        // A server without authorization passes over the header.
-        Some(200..300) => Err(is_open()),
-        _ if is_unclear(&exchange) => Err(Verdict::Unclear(exchange.outcome())),
-        _ => Ok(exchange),
-    }
+    if is_unclear(&exchange) { Err(unclear(exchange.outcome())) } else { Ok(exchange) }
 }
 
-async fn challenge(bench: &mut Bench) -> Result<Verdict, Verdict> {
+/// The refusal of a request with an invalid token; a verdict if the server accepts it.
+async fn refusal(bench: &mut Bench) -> Result<Exchange, Verdict> {
+    let exchange = with(bench, "no-such-token").await?;
+    // A server without authorization passes over the header.
+    let is_refused = !matches!(exchange.status, Some(200..300));
+    applies(is_refused, "the server accepts any token, or requires none")?;
+    Ok(exchange)
+}
+
+async fn challenge(bench: &mut Bench) -> Outcome {
     let exchange = refusal(bench).await?;
-    if exchange.status != Some(401) {
-        return Ok(finding(exchange.outcome(), &exchange));
-    }
+    holds_if(exchange.status == Some(401), exchange.outcome(), &exchange)?;
     let challenges = Challenges::of(&exchange);
-    Ok(if challenges.want("bearer") {
-        Verdict::Holds
+    if challenges.want("bearer") {
+        Ok(())
     } else if challenges.schemes.is_empty() {
         finding("WWW-Authenticate has no challenge", &exchange)
     } else {
         // The rule says nothing of other kinds of authorization.
-        wants_no_bearer()
-    })
+        Err(wants_no_bearer())
+    }
 }
 
-async fn metadata(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn metadata(bench: &mut Bench) -> Outcome {
     let exchange = refusal(bench).await?;
     let challenges = Challenges::of(&exchange);
     if exchange.status != Some(401) || !challenges.want("bearer") {
-        return Ok(wants_no_bearer());
+        return Err(wants_no_bearer());
     }
-    let paths = match challenges.parameter("resource_metadata") {
-        None => match &bench.endpoint {
-            Endpoint::Http(target) => well_known(&target.locate("/mcp", "/mcp"), WELL_KNOWN),
-            Endpoint::Command(..) => Vec::new(),
-        },
-        Some(url) => match url.parse::<Uri>() {
-            Ok(_) if is_elsewhere(url, &bench.endpoint) => {
-                return Ok(Verdict::Unclear(format!("{url} is on another server")));
-            }
-            Ok(uri) => uri.path_and_query().map(|it| it.as_str().to_owned()).into_iter().collect(),
-            Err(_) => {
-                let seen = format!("resource_metadata is {url:?}, which is not a URL");
-                return Ok(finding(seen, &exchange));
-            }
-        },
+    let own = match &bench.endpoint {
+        Endpoint::Http(target) => target.locate("/mcp", "/mcp"),
+        Endpoint::Command(..) => String::new(),
     };
-    let (mut last, mut unclear) = (exchange, None);
-    for path in paths {
-        let mut raw = Raw::bare(Method::GET);
-        raw.path = Some(path);
-        last = bench.raw(raw).await;
-        let document: Option<Value> = serde_json::from_str(&last.received).ok();
-        let servers = document.as_ref().and_then(|it| it.get("authorization_servers"));
-        if servers.and_then(Value::as_array).is_some_and(|it| !it.is_empty()) {
-            return Ok(Verdict::Holds);
+    let (mut last, mut unread) = (exchange, None);
+    for place in challenges.places(&own) {
+        if is_elsewhere(&place, &bench.endpoint) {
+            return Err(unclear(format!("{place} is on another server")));
+        }
+        let Ok(uri) = place.parse::<Uri>() else {
+            let seen = format!("resource_metadata is {place:?}, which is not a URL");
+            return finding(seen, &last);
+        };
+        last = bench
+            .raw(Raw::bare(Method::GET).at(uri.path_and_query().map_or("/", |it| it.as_str())))
+            .await;
+        if last.messages.iter().any(|it| servers(it).next().is_some()) {
+            return Ok(());
         }
         if is_unclear(&last) {
-            unclear = Some(Verdict::Unclear(format!("metadata: {}", last.outcome())));
+            unread = Some(Err(unclear(format!("metadata: {}", last.outcome()))));
         }
     }
-    Ok(unclear.unwrap_or_else(|| finding("no metadata names an authorization server", &last)))
+    unread.unwrap_or_else(|| finding("no metadata names an authorization server", &last))
 }
 
 /// Whether a URL is one of another host or port than the endpoint's.

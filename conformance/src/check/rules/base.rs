@@ -3,7 +3,10 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, another, finding, holds_if, plain, proven, settled};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Verdict, another, finding, holds_if, plain, proven, unclear,
+};
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, QUIET, Raw};
 
@@ -15,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unknown method is answered with error −32601",
         fix: "answer a request with an unknown method with code −32601",
         scope: EVERYWHERE,
-        probe: |bench| unknown_method(bench).boxed(),
+        probe: Asks(|bench| unknown_method(bench).boxed()),
     },
     Rule {
         id: "base.parse-error",
@@ -24,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Text that is not JSON is answered with error −32700 (on stdio it may be ignored), and the server keeps running",
         fix: "answer with code −32700 and without an id",
         scope: EVERYWHERE,
-        probe: |bench| settled(parse_error(bench)).boxed(),
+        probe: Asks(|bench| parse_error(bench).boxed()),
     },
     Rule {
         id: "base.unknown-members",
@@ -33,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Unknown members of a request are ignored",
         fix: "do not refuse a request because it has unknown members",
         scope: EVERYWHERE,
-        probe: |bench| settled(unknown_members(bench)).boxed(),
+        probe: Asks(|bench| unknown_members(bench).boxed()),
     },
     Rule {
         id: "base.no-request",
@@ -42,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request with the id null is not served, and in 2026-07-28 no response is accepted over HTTP",
         fix: "refuse with code −32600, and over HTTP with status 400, what is neither a request nor a notification",
         scope: EVERYWHERE,
-        probe: |bench| settled(no_request(bench)).boxed(),
+        probe: Asks(|bench| no_request(bench).boxed()),
     },
     Rule {
         id: "base.ping",
@@ -51,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "ping is answered with an empty result",
         fix: "answer ping with {\"result\":{}}",
         scope: LEGACY,
-        probe: |bench| ping(bench).boxed(),
+        probe: Asks(|bench| ping(bench).boxed()),
     },
     Rule {
         id: "robust.deep-nesting",
@@ -60,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server survives a message that is nested 20,000 levels deep",
         fix: "limit the depth of the JSON that you parse",
         scope: EVERYWHERE,
-        probe: |bench| deep_nesting(bench).boxed(),
+        probe: Asks(|bench| deep_nesting(bench).boxed()),
     },
     Rule {
         id: "robust.invalid-utf8",
@@ -69,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server survives bytes that are not UTF-8, and does not answer with a server error (5xx)",
         fix: "answer with code −32700, and over HTTP with status 400",
         scope: EVERYWHERE,
-        probe: |bench| invalid_utf8(bench).boxed(),
+        probe: Asks(|bench| invalid_utf8(bench).boxed()),
     },
     Rule {
         id: "robust.huge-id",
@@ -78,11 +81,11 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server survives an id of 100,000 characters",
         fix: "limit the length of ids, or return them whole",
         scope: EVERYWHERE,
-        probe: |bench| huge_id(bench).boxed(),
+        probe: Asks(|bench| huge_id(bench).boxed()),
     },
 ];
 
-async fn unknown_method(bench: &mut Bench) -> Verdict {
+async fn unknown_method(bench: &mut Bench) -> Outcome {
     let exchange = bench.ask("no/such/method", json!({})).await;
     holds_if(exchange.code() == Some(-32601), exchange.outcome(), &exchange)
 }
@@ -93,7 +96,7 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> Result<(Bench, Ex
     // One that ends after its greeting is not ended by what is wrong.
     if !fresh.is_alive().await {
         fresh.end().await;
-        return Err(Verdict::Unclear("the request before was not answered either".to_owned()));
+        return Err(unclear("the request before was not answered either"));
     }
     let message = fresh.message_with(1, bench.plain(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
@@ -103,18 +106,18 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> Result<(Bench, Ex
     Ok((fresh, exchange))
 }
 
-async fn parse_error(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn parse_error(bench: &mut Bench) -> Outcome {
     let (mut fresh, exchange) = harm(bench, "{\"jsonrpc\": \"2.0\", ").await?;
     let alive = fresh.is_alive().await;
     fresh.end().await;
-    Ok(match exchange.code() {
+    match exchange.code() {
         _ if !alive => proven("the server did not answer the next request", &exchange),
         // On stdio, something that was not requested may come before it.
-        _ if is_parse_error(&exchange) => Verdict::Holds,
+        _ if is_parse_error(&exchange) => Ok(()),
         // A line that is not a message needs no answer.
-        None if exchange.status.is_none() => Verdict::Holds,
+        None if exchange.status.is_none() => Ok(()),
         _ => finding(exchange.outcome(), &exchange),
-    })
+    }
 }
 
 fn is_parse_error(exchange: &Exchange) -> bool {
@@ -122,7 +125,7 @@ fn is_parse_error(exchange: &Exchange) -> bool {
     exchange.messages.iter().any(|it| code(it) == Some(-32700))
 }
 
-async fn unknown_members(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn unknown_members(bench: &mut Bench) -> Outcome {
     let method = plain(bench)?;
     let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
     let mut message = bench.message(method, params);
@@ -132,12 +135,12 @@ async fn unknown_members(bench: &mut Bench) -> Result<Verdict, Verdict> {
     // No sentence says that it must be taken, so that it gets no answer is a finding of this rule alone.
     let exchange = bench.raw(bench.framed(&message)).await;
     if exchange.is_late && bench.is_alive().await {
-        return Ok(proven(exchange.outcome(), &exchange));
+        return proven(exchange.outcome(), &exchange);
     }
-    Ok(holds_if(exchange.result().is_some(), exchange.outcome(), &exchange))
+    holds_if(exchange.result().is_some(), exchange.outcome(), &exchange)
 }
 
-async fn no_request(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn no_request(bench: &mut Bench) -> Outcome {
     let mut nameless = bench.message_with(Value::Null, plain(bench)?, json!({}));
     let (mut fresh, exchange) = harm(bench, nameless.to_string()).await?;
     let has_result = exchange.messages.iter().any(|it| it.get("result").is_some());
@@ -152,32 +155,29 @@ async fn no_request(bench: &mut Bench) -> Result<Verdict, Verdict> {
         verdict = holds_if(!is_taken(&exchange), seen, &exchange);
     }
     fresh.end().await;
-    Ok(verdict)
+    verdict
 }
 
-async fn ping(bench: &mut Bench) -> Verdict {
+async fn ping(bench: &mut Bench) -> Outcome {
     let exchange = bench.ask("ping", json!({})).await;
     let empty = exchange.result().and_then(Value::as_object);
     let empty = empty.is_some_and(|result| result.keys().all(|name| name == "_meta"));
     holds_if(empty, exchange.outcome(), &exchange)
 }
 
-pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
-    let (mut fresh, exchange) = match harm(bench, body).await {
-        Ok(harmed) => harmed,
-        Err(verdict) => return verdict,
-    };
+pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Outcome {
+    let (mut fresh, exchange) = harm(bench, body).await?;
     let alive =
         fresh.is_alive().await || bench.endpoint.is_http() && bench.fresh().await.is_alive().await;
     fresh.end().await;
     match exchange.status {
         _ if !alive => proven("the server did not answer the next request", &exchange),
         Some(status) if status >= 500 => finding(exchange.outcome(), &exchange),
-        _ => Verdict::Holds,
+        _ => Ok(()),
     }
 }
 
-async fn deep_nesting(bench: &mut Bench) -> Verdict {
+async fn deep_nesting(bench: &mut Bench) -> Outcome {
     let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"x":{nested}}}}}"#,
@@ -186,12 +186,12 @@ async fn deep_nesting(bench: &mut Bench) -> Verdict {
     survives(bench, body).await
 }
 
-async fn invalid_utf8(bench: &mut Bench) -> Verdict {
+async fn invalid_utf8(bench: &mut Bench) -> Outcome {
     let body = [b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"".as_slice(), b"\xff\xfe\"}"].concat();
     survives(bench, body).await
 }
 
-async fn huge_id(bench: &mut Bench) -> Verdict {
+async fn huge_id(bench: &mut Bench) -> Outcome {
     let id = json!("i".repeat(100_000));
     let message = bench.message_with(id, bench.plain(), json!({}));
     survives(bench, message.to_string()).await

@@ -4,7 +4,10 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::super::calling::make;
-use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Scope, Verdict, declares, finding, holds_for, holds_if, inapplicable,
+};
 use super::{EVERYWHERE, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, MadeCall, Revision};
 use crate::schema::local::unfit;
@@ -17,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Arguments of a wrong type are refused with an isError result, which a model can read (before 2025-11-25 also with error −32602)",
         fix: "check arguments against the inputSchema; answer with isError and a text that says what would be right",
         scope: EVERYWHERE,
-        probe: |bench| arguments(bench).boxed(),
+        probe: Asks(|bench| arguments(bench).boxed()),
     },
     Rule {
         id: "tools.structured-content",
@@ -26,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A tool with an outputSchema returns structuredContent that matches it",
         fix: "return structuredContent that matches the schema in every result that is not an error",
         scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
-        probe: |bench| structured(bench).boxed(),
+        probe: Asks(|bench| structured(bench).boxed()),
     },
     Rule {
         id: "tools.progress",
@@ -35,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Progress notifications have the token of their request, and their progress increases",
         fix: "send notifications/progress with the progressToken of the request and a larger progress each time",
         scope: EVERYWHERE,
-        probe: |bench| progress(bench).boxed(),
+        probe: Asks(|bench| progress(bench).boxed()),
     },
     Rule {
         id: "prompts.arguments",
@@ -44,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "prompts/get without a required argument is refused with −32602",
         fix: "check that every required argument was sent",
         scope: EVERYWHERE,
-        probe: |bench| prompt_arguments(bench).boxed(),
+        probe: Asks(|bench| prompt_arguments(bench).boxed()),
     },
     Rule {
         id: "completion.unknown",
@@ -53,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A completion for an unknown prompt, or for a reference of an unknown type, is refused with −32602",
         fix: "answer with code −32602 if ref names nothing that exists",
         scope: EVERYWHERE,
-        probe: |bench| completion(bench).boxed(),
+        probe: Asks(|bench| completion(bench).boxed()),
     },
 ];
 
@@ -74,10 +77,10 @@ pub(super) fn needs_nothing(tool: &Value) -> bool {
 }
 
 pub(super) fn nothing_to_call(what: &str) -> Verdict {
-    Verdict::Inapplicable(format!("no tool that is read-only or named with --call {what}"))
+    inapplicable(format!("no tool that is read-only or named with --call {what}"))
 }
 
-async fn arguments(bench: &mut Bench) -> Verdict {
+async fn arguments(bench: &mut Bench) -> Outcome {
     let simple = ["string", "integer", "number", "boolean"];
     let chosen = callable(bench).find_map(|tool| {
         let properties = tool.pointer("/inputSchema/properties")?.as_object()?;
@@ -88,30 +91,26 @@ async fn arguments(bench: &mut Bench) -> Verdict {
         let (property, _) = properties.iter().find(|(_, schema)| is_simple(schema))?;
         Some((name(tool)?.to_owned(), property.clone()))
     });
-    let Some((tool, property)) = chosen else {
-        return nothing_to_call("has an argument of a simple type");
-    };
+    let missing = || nothing_to_call("has an argument of a simple type");
+    let (tool, property) = chosen.ok_or_else(missing)?;
     let wrong = json!({ property.as_str(): {"wrong": ["type"]} });
     let given = json!({"name": tool, "arguments": wrong});
     let exchange = bench.ask("tools/call", given).await;
-    let is_error = exchange.result().and_then(|it| it.get("isError")) == Some(&json!(true));
     let by_code = exchange.code() == Some(-32602) && bench.revision < Revision::V2025_11_25;
-    let seen = format!("{tool} with an object as {property}: {}", exchange.outcome());
-    holds_if(is_error || by_code, seen, &exchange)
+    let call = format_args!("{tool} with an object as {property}");
+    holds_for(exchange.is_failure() || by_code, call, &exchange)
 }
 
-async fn structured(bench: &mut Bench) -> Verdict {
+async fn structured(bench: &mut Bench) -> Outcome {
     make(bench).await;
-    let Some((made, _)) = &bench.calls else {
-        return not_called();
-    };
+    let (made, _) = bench.calls.as_ref().ok_or_else(not_called)?;
     let mut judged = 0;
     let mut wrong: Vec<(String, &Exchange)> = Vec::new();
     for call in made {
         let Some(schema) = call.tool.get("outputSchema") else { continue };
         let Some(result) = call.exchange.result() else { continue };
         let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
-        if !is_complete || result.get("isError") == Some(&json!(true)) {
+        if !is_complete || call.exchange.is_failure() {
             continue;
         }
         let name = name(&call.tool).unwrap_or_default();
@@ -124,8 +123,8 @@ async fn structured(bench: &mut Bench) -> Verdict {
         wrong.extend(seen.map(|seen| (format!("{name}: {seen}"), &call.exchange)));
     }
     match wrong.as_slice() {
-        [] if judged == 0 => not_called(),
-        [] => Verdict::Holds,
+        [] if judged == 0 => Err(not_called()),
+        [] => Ok(()),
         [(seen, exchange)] => finding(seen, exchange),
         [(seen, exchange), more @ ..] => {
             let names = more.iter().filter_map(|(seen, _)| Some(seen.split_once(':')?.0));
@@ -138,12 +137,12 @@ async fn structured(bench: &mut Bench) -> Verdict {
 
 /// No call could be judged.
 pub(super) fn not_called() -> Verdict {
-    let why =
-        "no tool that was called shows it; tools are called in the newest revision of each era";
-    Verdict::Inapplicable(why.to_owned())
+    inapplicable(
+        "no tool that was called shows it; tools are called in the newest revision of each era",
+    )
 }
 
-async fn progress(bench: &mut Bench) -> Verdict {
+async fn progress(bench: &mut Bench) -> Outcome {
     make(bench).await;
     let mut is_silent = true;
     let made = || bench.calls.iter().flat_map(|(made, _)| made);
@@ -156,9 +155,7 @@ async fn progress(bench: &mut Bench) -> Verdict {
                 // What comes after the response of its call is another rule.
                 continue;
             }
-            if own != Some(token) {
-                return finding("a progress notification has another token", exchange);
-            }
+            holds_if(own == Some(token), "a progress notification has another token", exchange)?;
             let Some(now) = params.get("progress").and_then(Value::as_f64) else {
                 // That is a finding about its schema.
                 continue;
@@ -169,7 +166,7 @@ async fn progress(bench: &mut Bench) -> Verdict {
             last = now;
         }
     }
-    if is_silent { not_called() } else { Verdict::Holds }
+    if is_silent { Err(not_called()) } else { Ok(()) }
 }
 
 fn reports(exchange: &Exchange) -> impl Iterator<Item = &Value> {
@@ -181,25 +178,24 @@ fn reports(exchange: &Exchange) -> impl Iterator<Item = &Value> {
     reports.filter_map(|it| it.get("params"))
 }
 
-async fn prompt_arguments(bench: &mut Bench) -> Verdict {
+async fn prompt_arguments(bench: &mut Bench) -> Outcome {
     let is_required = |argument: &Value| argument.get("required") == Some(&json!(true));
     let prompts = bench.items("prompts/list").iter();
     let mut prompts = prompts.filter(|prompt| {
         let arguments = prompt.get("arguments").and_then(Value::as_array);
         arguments.is_some_and(|arguments| arguments.iter().any(is_required))
     });
-    let Some(name) = prompts.find_map(|prompt| prompt.get("name")).cloned() else {
-        return Verdict::Inapplicable("no prompt has a required argument".to_owned());
-    };
+    let name = prompts
+        .find_map(|prompt| prompt.get("name"))
+        .cloned()
+        .ok_or_else(|| inapplicable("no prompt has a required argument"))?;
     let exchange = bench.ask("prompts/get", json!({ "name": name })).await;
     let good = exchange.code() == Some(-32602);
-    holds_if(good, format!("{name}: {}", exchange.outcome()), &exchange)
+    holds_for(good, name, &exchange)
 }
 
-async fn completion(bench: &mut Bench) -> Verdict {
-    if !bench.offers("completions") {
-        return Verdict::Inapplicable("the server does not declare completions".to_owned());
-    }
+async fn completion(bench: &mut Bench) -> Outcome {
+    declares(bench, "completions")?;
     for reference in [
         json!({"type": "ref/prompt", "name": "no_such_prompt_of_this_server"}),
         json!({"type": "ref/nothing", "name": "x"}),
@@ -207,9 +203,7 @@ async fn completion(bench: &mut Bench) -> Verdict {
         let argument = json!({"name": "x", "value": "a"});
         let params = json!({"ref": reference, "argument": argument});
         let exchange = bench.ask("completion/complete", params).await;
-        if exchange.code() != Some(-32602) {
-            return finding(format!("{reference}: {}", exchange.outcome()), &exchange);
-        }
+        holds_for(exchange.code() == Some(-32602), reference, &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }

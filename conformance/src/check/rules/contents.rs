@@ -6,7 +6,8 @@ use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::super::heard::{Heard, every};
-use super::super::rule::{Rule, Verdict};
+use super::super::rule::Probe::{Asks, Hears};
+use super::super::rule::{Outcome, Rule};
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::Bench;
 
@@ -21,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Every result names the server in _meta",
         fix: "put io.modelcontextprotocol/serverInfo into the _meta of every result",
         scope: MODERN,
-        probe: |bench| server_info(bench).boxed(),
+        probe: Hears(server_info),
     },
     Rule {
         id: "contents.base64",
@@ -30,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The data of images, audio and blobs is base64",
         fix: "send plain base64 (RFC 4648 §4), without a prefix such as data:image/png;base64,",
         scope: EVERYWHERE,
-        probe: |bench| base64(bench).boxed(),
+        probe: Hears(base64),
     },
     Rule {
         id: "contents.uri",
@@ -39,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The uri of a resource, or of a link to one, is an absolute URI",
         fix: "begin it with a scheme, as in file:///a/b, and encode spaces as %20",
         scope: EVERYWHERE,
-        probe: |bench| uri(bench).boxed(),
+        probe: Hears(uri),
     },
     Rule {
         id: "contents.own",
@@ -48,30 +49,26 @@ pub(super) const RULES: &[Rule] = &[
         title: "Reading a listed resource returns at least one content, and the first has the URI of the resource or one below it",
         fix: "return the uri of the request with the contents",
         scope: EVERYWHERE,
-        probe: |bench| own(bench).boxed(),
+        probe: Asks(|bench| own(bench).boxed()),
     },
 ];
 
-async fn server_info(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        // A server that accepts a handshake answers it for an older revision.
-        let method = heard.method().filter(|method| *method != "initialize")?;
-        let name = "/_meta/io.modelcontextprotocol~1serverInfo/name";
-        let is_good = heard.message.get("result")?.pointer(name).is_some_and(Value::is_string);
-        (!is_good).then(|| format!("the result of {method} does not name the server"))
-    })
+fn server_info(heard: &Heard<'_>) -> Option<String> {
+    // A server that accepts a handshake answers it for an older revision.
+    let method = heard.method().filter(|method| *method != "initialize")?;
+    let name = "/_meta/io.modelcontextprotocol~1serverInfo/name";
+    let is_good = heard.message.get("result")?.pointer(name).is_some_and(Value::is_string);
+    (!is_good).then(|| format!("the result of {method} does not name the server"))
 }
 
-async fn base64(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        search(result(heard)?, "/result", 0, &|value, path| {
-            let kind = value.get("type").and_then(Value::as_str);
-            match kind {
-                Some("image" | "audio") => encoded(value, "data", path),
-                _ if value.get("uri").is_some() => encoded(value, "blob", path),
-                _ => None,
-            }
-        })
+fn base64(heard: &Heard<'_>) -> Option<String> {
+    search(result(heard)?, "/result", 0, &|value, path| {
+        let kind = value.get("type").and_then(Value::as_str);
+        match kind {
+            Some("image" | "audio") => encoded(value, "data", path),
+            _ if value.get("uri").is_some() => encoded(value, "blob", path),
+            _ => None,
+        }
     })
 }
 
@@ -86,15 +83,13 @@ fn encoded(value: &Value, member: &str, path: &str) -> Option<String> {
     (!is_good).then(|| format!("{path}/{member} is not base64: {start}"))
 }
 
-async fn uri(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        search(result(heard)?, "/result", 0, &|value, path| {
-            let is_bad = |member, is_good: fn(&str) -> bool| {
-                let text = value.get(member)?.as_str().filter(|it| !is_good(it))?;
-                Some(format!("{path}/{member} is {text:?}"))
-            };
-            is_bad("uri", is_absolute).or_else(|| is_bad("uriTemplate", is_template))
-        })
+fn uri(heard: &Heard<'_>) -> Option<String> {
+    search(result(heard)?, "/result", 0, &|value, path| {
+        let is_bad = |member, is_good: fn(&str) -> bool| {
+            let text = value.get(member)?.as_str().filter(|it| !is_good(it))?;
+            Some(format!("{path}/{member} is {text:?}"))
+        };
+        is_bad("uri", is_absolute).or_else(|| is_bad("uriTemplate", is_template))
     })
 }
 
@@ -114,7 +109,7 @@ fn is_template(template: &str) -> bool {
     begins.all(|it| !it.contains('}')) && parts.all(|it| it.split_once('}').is_some_and(is_good))
 }
 
-async fn own(bench: &mut Bench) -> Verdict {
+async fn own(bench: &mut Bench) -> Outcome {
     let listed: Vec<_> = bench.items("resources/list").iter().map(|it| it.get("uri")).collect();
     every(bench, |heard| {
         let request = heard.request().filter(|_| heard.method() == Some("resources/read"))?;

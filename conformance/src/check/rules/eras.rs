@@ -5,7 +5,10 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, another, finding, proven};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Scope, Transport, another, applies, holds_if, inapplicable, proven, unclear,
+};
 use super::{LEGACY, MODERN, PRACTICE, SHOULD};
 use crate::probe::{Bench, Raw, Revision};
 
@@ -20,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "After server/discover, which a newer client sends first, initialize works as if nothing had been sent before",
         fix: "answer unknown methods with an error, also before initialize, and keep running: a newer client sends server/discover and then initialize to the same process",
         scope: Scope { transport: Transport::Stdio, ..LEGACY },
-        probe: |bench| fallback(bench).boxed(),
+        probe: Asks(|bench| fallback(bench).boxed()),
     },
     Rule {
         id: "modern.initialize-versions",
@@ -29,11 +32,11 @@ pub(super) const RULES: &[Rule] = &[
         title: "A server without a handshake lists its versions when it refuses initialize",
         fix: "put the supported versions into the message or the data of the error: an older client can show nothing else",
         scope: MODERN,
-        probe: |bench| names_versions(bench).boxed(),
+        probe: Asks(|bench| names_versions(bench).boxed()),
     },
 ];
 
-async fn fallback(bench: &mut Bench) -> Verdict {
+async fn fallback(bench: &mut Bench) -> Outcome {
     let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
     let probe = newer.message_with("a probe", "server/discover", json!({}));
@@ -43,7 +46,7 @@ async fn fallback(bench: &mut Bench) -> Verdict {
     let answer = fresh.raw_within(Raw::post(probe.to_string()), patience).await;
     if answer.result().is_some() {
         fresh.end().await;
-        return Verdict::Inapplicable("the server answers server/discover".to_owned());
+        return Err(inapplicable("the server answers server/discover"));
     }
     // That the handshake has no answer is found by this rule alone.
     fresh.log = None;
@@ -52,29 +55,21 @@ async fn fallback(bench: &mut Bench) -> Verdict {
     fresh.end().await;
     let seen = format!("initialize after server/discover: {}", greeting.outcome());
     if agrees {
-        return Verdict::Holds;
+        return Ok(());
     }
-    match another(bench).await {
-        Ok(mut other) => other.end().await,
-        Err(verdict) => return verdict,
-    }
+    another(bench).await?.end().await;
     proven(seen, &greeting)
 }
 
-async fn names_versions(bench: &mut Bench) -> Verdict {
-    if bench.spoken.iter().any(|it| !it.is_modern()) {
-        return Verdict::Inapplicable("the server has a handshake".to_owned());
-    }
+async fn names_versions(bench: &mut Bench) -> Outcome {
+    applies(bench.spoken.iter().all(|it| it.is_modern()), "the server has a handshake")?;
     let mut older = Bench::new(bench.endpoint.clone(), Revision::V2025_11_25, bench.patience);
     older.open().await;
     let refusal = older.greeting.clone();
     older.end().await;
     if refusal.code().is_none() {
-        return Verdict::Unclear(format!("initialize: {}", refusal.outcome()));
+        return Err(unclear(format!("initialize: {}", refusal.outcome())));
     }
-    if refusal.received.contains(bench.revision.as_str()) {
-        Verdict::Holds
-    } else {
-        finding("the error does not name a supported version", &refusal)
-    }
+    let is_named = refusal.received.contains(bench.revision.as_str());
+    holds_if(is_named, "the error does not name a supported version", &refusal)
 }

@@ -4,10 +4,21 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::super::calling::make;
-use super::super::rule::{Rule, Unserved, Verdict, finding, holds_if, plain, settled};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, Unserved, holds_for, plain, unclear};
 use super::calls::{needs_nothing, not_called};
 use super::{EVERYWHERE, HTTP, LEGACY, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange};
+
+/// Types of JSON that official clients send.
+const CHARSETS: [&str; 2] = ["application/json; charset=utf-8", "application/json;charset=UTF-8"];
+/// What clients accept, in ways that all mean the same.
+const ACCEPTED: [&str; 4] = [
+    "text/event-stream, application/json",
+    "application/json,text/event-stream",
+    "application/json;q=1.0, text/event-stream;q=0.9",
+    "Application/JSON, Text/Event-Stream, */*",
+];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -17,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request without params is answered like one with empty params",
         fix: "treat absent params like an empty object: the TypeScript client leaves them out",
         scope: LEGACY,
-        probe: |bench| settled(no_params(bench)).boxed(),
+        probe: Asks(|bench| no_params(bench).boxed()),
     },
     Rule {
         id: "habits.no-arguments",
@@ -26,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call without arguments of a tool that needs none is answered",
         fix: "treat absent arguments like an empty object: official clients leave them out",
         scope: EVERYWHERE,
-        probe: |bench| no_arguments(bench).boxed(),
+        probe: Asks(|bench| no_arguments(bench).boxed()),
     },
     Rule {
         id: "habits.charset",
@@ -35,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A content-type with charset=utf-8 is accepted",
         fix: "compare the media type alone: the C# client and others send application/json; charset=utf-8",
         scope: HTTP,
-        probe: |bench| settled(charset(bench)).boxed(),
+        probe: Asks(|bench| with(bench, "content-type", &CHARSETS).boxed()),
     },
     Rule {
         id: "habits.accept",
@@ -44,7 +55,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The media types of Accept may come in any order, with any spaces, weights and case",
         fix: "parse Accept as a list of media types, and do not compare its text",
         scope: HTTP,
-        probe: |bench| settled(accept(bench)).boxed(),
+        probe: Asks(|bench| with(bench, "accept", &ACCEPTED).boxed()),
     },
 ];
 
@@ -56,61 +67,38 @@ fn asked(bench: &Bench) -> Result<&'static str, Unserved> {
     bench.lists.iter().find(answered).map_or_else(|| plain(bench), |(method, ..)| Ok(*method))
 }
 
-async fn no_params(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn no_params(bench: &mut Bench) -> Outcome {
     let method = asked(bench)?;
     let mut message = bench.message(method, json!({}));
     if let Some(members) = message.as_object_mut() {
         members.remove("params");
     }
     let exchange = bench.send(&message).await;
-    let seen = format!("{method} without params: {}", exchange.outcome());
-    Ok(holds_if(exchange.result().is_some(), seen, &exchange))
+    let request = format_args!("{method} without params");
+    holds_for(exchange.result().is_some(), request, &exchange)
 }
 
-async fn no_arguments(bench: &mut Bench) -> Verdict {
+async fn no_arguments(bench: &mut Bench) -> Outcome {
     make(bench).await;
-    let is_error = |it: &Exchange| {
-        it.result().is_none_or(|result| result.get("isError") == Some(&json!(true)))
-    };
     let calls = bench.calls.iter().flat_map(|(made, _)| made);
-    let mut good = calls.filter(|it| needs_nothing(&it.tool) && !is_error(&it.exchange));
-    let Some(name) = good.find_map(|it| it.tool.get("name")).cloned() else {
-        return not_called();
-    };
+    let mut good = calls.filter(|it| needs_nothing(&it.tool) && it.exchange.is_done());
+    let name = good.find_map(|it| it.tool.get("name")).cloned().ok_or_else(not_called)?;
     let exchange = bench.ask("tools/call", json!({ "name": name })).await;
     let with = json!({"name": name, "arguments": {}});
-    if is_error(&exchange) && is_error(&bench.ask("tools/call", with).await) {
-        return Verdict::Unclear(format!("{name} fails with empty arguments, too"));
+    if !exchange.is_done() && !bench.ask("tools/call", with).await.is_done() {
+        return Err(unclear(format!("{name} fails with empty arguments, too")));
     }
-    let seen = format!("{name} without arguments: {}", exchange.outcome());
-    holds_if(!is_error(&exchange), seen, &exchange)
+    holds_for(exchange.is_done(), format_args!("{name} without arguments"), &exchange)
 }
 
 /// Whether a good request is answered with each of these values in place of the usual header.
-async fn with(bench: &mut Bench, name: &str, values: &[&str]) -> Result<Verdict, Verdict> {
+async fn with(bench: &mut Bench, name: &str, values: &[&str]) -> Outcome {
     let method = asked(bench)?;
     for value in values {
         let message = bench.message(method, json!({}));
         let raw = bench.framed(&message).with(name, value);
         let exchange = bench.raw(raw).await;
-        if exchange.result().is_none() {
-            return Ok(finding(format!("{name} {value}: {}", exchange.outcome()), &exchange));
-        }
+        holds_for(exchange.result().is_some(), format_args!("{name} {value}"), &exchange)?;
     }
-    Ok(Verdict::Holds)
-}
-
-async fn charset(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let values = ["application/json; charset=utf-8", "application/json;charset=UTF-8"];
-    with(bench, "content-type", &values).await
-}
-
-async fn accept(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let values = [
-        "text/event-stream, application/json",
-        "application/json,text/event-stream",
-        "application/json;q=1.0, text/event-stream;q=0.9",
-        "Application/JSON, Text/Event-Stream, */*",
-    ];
-    with(bench, "accept", &values).await
+    Ok(())
 }

@@ -6,7 +6,10 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, holds_if, proven};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Scope, Transport, finding, holds_if, inapplicable, proven, unclear,
+};
 use super::listens::{none, wanted};
 use super::{KEEP_ALIVE, MODERN, MODERN_HTTP, PRACTICE, SHOULD};
 use crate::probe::{Bench, QUIET, Watched};
@@ -24,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Subscriptions end when their clients disconnect or cancel: after a hundred of them another one is accepted, and none gets a response",
         fix: "end a request when its stream is closed, or on stdio when it is cancelled, and free its resources",
         scope: MODERN,
-        probe: |bench| left(bench).boxed(),
+        probe: Asks(|bench| left(bench).boxed()),
     },
     Rule {
         id: "listen.graceful-end",
@@ -33,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "On SIGTERM, a server on stdio answers its open subscriptions before it exits",
         fix: "on shutdown, send the result of each subscription, with resultType and the subscriptionId in _meta, before you close stdout",
         scope: Scope { transport: Transport::Stdio, ..MODERN },
-        probe: |bench| graceful_end(bench).boxed(),
+        probe: Asks(|bench| graceful_end(bench).boxed()),
     },
 ];
 
@@ -45,10 +48,10 @@ pub(super) const KEPT_ALIVE: &[Rule] = &[Rule {
     title: "A stream without events gets a comment from time to time",
     fix: "send a line such as \":\" every 15 seconds, so that proxies do not close the connection as idle",
     scope: MODERN_HTTP,
-    probe: |bench| kept_alive(bench).boxed(),
+    probe: Asks(|bench| kept_alive(bench).boxed()),
 }];
 
-async fn left(bench: &mut Bench) -> Verdict {
+async fn left(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
     let mut fresh = bench.fresh().await;
     for index in 0..LEFT {
@@ -58,7 +61,7 @@ async fn left(bench: &mut Bench) -> Verdict {
         if !exchange.is_acknowledged() {
             fresh.end().await;
             return match index {
-                0 => none(),
+                0 => Err(none()),
                 _ => proven(
                     format!("after {index} abandoned subscriptions: {}", exchange.outcome()),
                     &exchange,
@@ -79,7 +82,7 @@ async fn left(bench: &mut Bench) -> Verdict {
     let (last, _open) = fresh.listen(json!("left-last"), wanted).await;
     fresh.end().await;
     let seen = format!("after {LEFT} abandoned subscriptions: {}", last.outcome());
-    if last.is_acknowledged() { Verdict::Holds } else { proven(seen, &last) }
+    if last.is_acknowledged() { Ok(()) } else { proven(seen, &last) }
 }
 
 /// How long an answer to a cancelled subscription is waited for: for the last of them only.
@@ -87,20 +90,19 @@ fn listening(index: usize) -> Duration {
     if index + 1 == LEFT { QUIET } else { Duration::ZERO }
 }
 
-async fn graceful_end(bench: &mut Bench) -> Verdict {
+async fn graceful_end(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
     let id = json!("until the end");
     let mut fresh = bench.fresh().await;
     let (mut exchange, _) = fresh.listen(id.clone(), wanted).await;
     if !exchange.is_acknowledged() {
         fresh.end().await;
-        return none();
+        return Err(none());
     }
-    let Some(mut process) = fresh.take_process() else {
-        return Verdict::Unclear("the program could not be started".to_owned());
-    };
+    let mut process =
+        fresh.take_process().ok_or_else(|| unclear("the program could not be started"))?;
     if !process.terminate() {
-        return Verdict::Unclear("the program could not be sent SIGTERM".to_owned());
+        return Err(unclear("the program could not be sent SIGTERM"));
     }
     let end = Instant::now() + END.min(bench.patience);
     while let Ok(Some(line)) = timeout_at(end, process.next()).await {
@@ -117,17 +119,15 @@ async fn graceful_end(bench: &mut Bench) -> Verdict {
 }
 
 /// What was seen on a stream that was opened when the check of its revision began.
-async fn kept_alive(bench: &mut Bench) -> Verdict {
-    let Some(mut quiet) = bench.quiet.take() else {
-        return none();
-    };
+async fn kept_alive(bench: &mut Bench) -> Outcome {
+    let mut quiet = bench.quiet.take().ok_or_else(none)?;
     match quiet.join_next().await {
-        Some(Ok(Watched::Comment)) => Verdict::Holds,
-        Some(Ok(Watched::Events)) => Verdict::Inapplicable("the stream was not quiet".to_owned()),
+        Some(Ok(Watched::Comment)) => Ok(()),
+        Some(Ok(Watched::Events)) => Err(inapplicable("the stream was not quiet")),
         Some(Ok(Watched::Silent(exchange))) => {
             finding("nothing came after the acknowledgement", &exchange)
         }
         // A server may end a stream; then it does not have to keep it alive.
-        _ => Verdict::Inapplicable("the server ended the stream".to_owned()),
+        _ => Err(inapplicable("the server ended the stream")),
     }
 }

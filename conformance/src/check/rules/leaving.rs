@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::super::calling::make;
-use super::super::rule::{Rule, Verdict, holds_if, proven};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, holds_if, inapplicable, proven, unclear};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, PRACTICE, SHOULD, STDIO};
-use crate::probe::{Bench, Exchange, QUIET};
+use crate::probe::{Bench, Exchange, NOT_JSON, QUIET};
 
 /// The maximum number of calls that are abandoned.
 const LEFT: u32 = 20;
@@ -30,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "After twenty abandoned calls, the next call is answered as before",
         fix: "free the resources of a call when its client disconnects or cancels it, and limit how long a call may run",
         scope: EVERYWHERE,
-        probe: |bench| left(bench).boxed(),
+        probe: Asks(|bench| left(bench).boxed()),
     },
     Rule {
         id: "calls.cancelled",
@@ -39,18 +40,17 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call that is cancelled long before it would end gets no response",
         fix: "read stdin while tools run; on notifications/cancelled stop the call, and send nothing more for it",
         scope: STDIO,
-        probe: |bench| cancelled(bench).boxed(),
+        probe: Asks(|bench| cancelled(bench).boxed()),
     },
 ];
 
-async fn cancelled(bench: &mut Bench) -> Verdict {
+async fn cancelled(bench: &mut Bench) -> Outcome {
     make(bench).await;
     let made = bench.calls.iter().flat_map(|(made, _)| made);
     let slow = made.filter(|it| it.took >= SLOW && it.exchange.result().is_some());
     let slow = slow.min_by_key(|it| it.took).map(|it| (it.exchange.sent.clone(), it.took));
-    let Some((sent, took)) = slow else {
-        return Verdict::Inapplicable(format!("no call took {} s", SLOW.as_secs_f64()));
-    };
+    let none = || inapplicable(format!("no call took {} s", SLOW.as_secs_f64()));
+    let (sent, took) = slow.ok_or_else(none)?;
     let mut message: Value = serde_json::from_str(&sent).unwrap_or_default();
     let id = json!("cancelled");
     if let Some(own) = message.get_mut("id") {
@@ -62,17 +62,17 @@ async fn cancelled(bench: &mut Bench) -> Verdict {
     let exchange = fresh.cancel(id, took + QUIET).await;
     fresh.end().await;
     if early.response().is_some() {
-        return Verdict::Unclear("the call was answered at once".to_owned());
+        return Err(unclear("the call was answered at once"));
     }
     let seen = format!("a call that takes {} ms was cancelled, and answered", took.as_millis());
     holds_if(exchange.response().is_none(), seen, &exchange)
 }
 
-async fn left(bench: &mut Bench) -> Verdict {
+async fn left(bench: &mut Bench) -> Outcome {
     let free = callable(bench).filter(|tool| needs_nothing(tool));
     let names: Vec<_> = free.filter_map(|tool| tool.get("name").cloned()).take(TRIED).collect();
     if names.is_empty() {
-        return nothing_to_call("needs no arguments");
+        return Err(nothing_to_call("needs no arguments"));
     }
     let mut fresh = bench.another().await;
     let (mut name, mut params) = (Value::Null, Value::Null);
@@ -90,7 +90,7 @@ async fn left(bench: &mut Bench) -> Verdict {
     }
     if before.result().is_none() {
         fresh.end().await;
-        return Verdict::Unclear(format!("{name}: {}", before.outcome()));
+        return Err(unclear(format!("{name}: {}", before.outcome())));
     }
     // A server may do one thing after the other, and what was left too: then the last call waits for all before it.
     let count = bench.patience.as_millis() / took.as_millis().max(1);
@@ -116,9 +116,9 @@ async fn left(bench: &mut Bench) -> Verdict {
     let is_refused = after.status != Some(404)
         && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));
     match after.result() {
-        Some(_) => Verdict::Holds,
-        // A server may bound how often it is called.
-        None if is_refused => Verdict::Unclear(seen),
+        Some(_) => Ok(()),
+        // A server may bound how often it is called. That an answer is not JSON is found by another rule.
+        None if is_refused || after.broken.as_deref() == Some(NOT_JSON) => Err(unclear(seen)),
         None => proven(seen, &after),
     }
 }

@@ -3,7 +3,8 @@
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
-use super::super::rule::{Rule, Verdict, holds_if, invalid_params, proven};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, Verdict, holds_for, inapplicable, invalid_params, proven};
 use super::{MODERN, MUST};
 use crate::probe::{Bench, Exchange};
 
@@ -15,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A subscription is acknowledged before anything else, with its own id and with nothing that was not requested",
         fix: "before anything else, send notifications/subscriptions/acknowledged with the accepted notifications and the subscriptionId in _meta",
         scope: MODERN,
-        probe: |bench| acknowledged(bench).boxed(),
+        probe: Asks(|bench| acknowledged(bench).boxed()),
     },
     Rule {
         id: "listen.filter",
@@ -24,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A subscription without params.notifications is refused with −32602",
         fix: "require params.notifications",
         scope: MODERN,
-        probe: |bench| filter(bench).boxed(),
+        probe: Asks(|bench| filter(bench).boxed()),
     },
     Rule {
         id: "listen.several",
@@ -33,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A client can have several subscriptions at once, and send other requests meanwhile",
         fix: "distinguish subscriptions by the id of their requests",
         scope: MODERN,
-        probe: |bench| several(bench).boxed(),
+        probe: Asks(|bench| several(bench).boxed()),
     },
 ];
 
@@ -63,13 +64,14 @@ pub(in crate::check) fn wanted(bench: &Bench) -> Value {
     Value::Object(wanted)
 }
 
-/// Whether the server takes no subscriptions, and declares nothing to subscribe to.
-fn has_none(wanted: &Value, exchange: &Exchange) -> bool {
-    exchange.code().is_some() && wanted.as_object().is_some_and(Map::is_empty)
+/// Not if the server takes no subscriptions, and declares nothing to subscribe to.
+fn has_some(wanted: &Value, exchange: &Exchange) -> Outcome {
+    let has_none = exchange.code().is_some() && wanted.as_object().is_some_and(Map::is_empty);
+    if has_none { Err(none()) } else { Ok(()) }
 }
 
 pub(super) fn none() -> Verdict {
-    Verdict::Inapplicable("the server has nothing to subscribe to".to_owned())
+    inapplicable("the server has nothing to subscribe to")
 }
 
 /// What is wrong with how it began.
@@ -97,49 +99,39 @@ fn beginning(exchange: &Exchange, id: &Value, wanted: &Value) -> Option<String> 
     Some(format!("the server accepted {name}, which was not requested"))
 }
 
-async fn acknowledged(bench: &mut Bench) -> Verdict {
+async fn acknowledged(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
     for id in [json!("a subscription"), json!(77)] {
         let mut fresh = bench.fresh().await;
         let (exchange, _open) = fresh.listen(id.clone(), wanted.clone()).await;
         fresh.end().await;
-        if has_none(&wanted, &exchange) {
-            return none();
-        }
+        has_some(&wanted, &exchange)?;
         if let Some(seen) = beginning(&exchange, &id, &wanted) {
             return proven(seen, &exchange);
         }
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn filter(bench: &mut Bench) -> Verdict {
+async fn filter(bench: &mut Bench) -> Outcome {
     let mut fresh = bench.fresh().await;
     let exchange = fresh.ask("subscriptions/listen", json!({})).await;
     fresh.end().await;
-    if has_none(&wanted(bench), &exchange) {
-        return none();
-    }
+    has_some(&wanted(bench), &exchange)?;
     invalid_params(&exchange)
 }
 
-async fn several(bench: &mut Bench) -> Verdict {
+async fn several(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
     let mut fresh = bench.fresh().await;
     let (first, _open) = fresh.listen(json!("first"), wanted.clone()).await;
     let (second, _also) = fresh.listen(json!("second"), wanted.clone()).await;
     let other = fresh.ask("server/discover", json!({})).await;
     fresh.end().await;
-    if has_none(&wanted, &first) {
-        return none();
-    }
+    has_some(&wanted, &first)?;
     // Whether the first is acknowledged correctly is a separate rule.
     if first.is_acknowledged() && !second.is_acknowledged() {
         return proven(format!("the second subscription: {}", second.outcome()), &second);
     }
-    holds_if(
-        other.result().is_some(),
-        format!("a request beside the subscriptions: {}", other.outcome()),
-        &other,
-    )
+    holds_for(other.result().is_some(), "a request beside the subscriptions", &other)
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, finding};
+use super::super::rule::Probe::{Asks, Reads};
+use super::super::rule::{Outcome, Rule, Scope, finding, holds_for, holds_if, served};
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 use crate::schema::local::each;
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a capability is declared, its list can be read",
         fix: "answer tools/list, resources/list or prompts/list, with an empty list if there are no items; or do not declare the capability",
         scope: EVERYWHERE,
-        probe: |bench| declared(bench).boxed(),
+        probe: Asks(|bench| declared(bench).boxed()),
     },
     Rule {
         id: "lists.unknown-cursor",
@@ -27,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unknown cursor is refused with −32602",
         fix: "answer with code −32602 if a cursor is not one of yours",
         scope: EVERYWHERE,
-        probe: |bench| unknown_cursor(bench).boxed(),
+        probe: Asks(|bench| unknown_cursor(bench).boxed()),
     },
     Rule {
         id: "lists.end",
@@ -36,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A list has at most a hundred pages, and no cursor is repeated",
         fix: "leave nextCursor out of the last page",
         scope: EVERYWHERE,
-        probe: |bench| end(bench).boxed(),
+        probe: Asks(|bench| end(bench).boxed()),
     },
     Rule {
         id: "lists.cache-scope",
@@ -45,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "All pages of a list have the same cacheScope",
         fix: "give each page the scope of the first page; private if any page requires it",
         scope: MODERN,
-        probe: |bench| cache_scope(bench).boxed(),
+        probe: Asks(|bench| cache_scope(bench).boxed()),
     },
     Rule {
         id: "tools.unique",
@@ -54,7 +55,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "No two tools have the same name",
         fix: "name each tool differently",
         scope: EVERYWHERE,
-        probe: |bench| unique(bench, "tools/list", "name").boxed(),
+        probe: Asks(|bench| unique(bench, "tools/list", "name").boxed()),
     },
     Rule {
         id: "resources.unique",
@@ -63,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "No two resources have the same URI",
         fix: "list each resource once",
         scope: EVERYWHERE,
-        probe: |bench| unique(bench, "resources/list", "uri").boxed(),
+        probe: Asks(|bench| unique(bench, "resources/list", "uri").boxed()),
     },
     Rule {
         id: "prompts.unique",
@@ -72,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "No two prompts have the same name",
         fix: "name each prompt differently",
         scope: EVERYWHERE,
-        probe: |bench| unique(bench, "prompts/list", "name").boxed(),
+        probe: Asks(|bench| unique(bench, "prompts/list", "name").boxed()),
     },
     Rule {
         id: "tools.name-characters",
@@ -81,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The name of a tool has 1 to 128 characters, which are A–Z a–z 0–9 _ - .",
         fix: "name tools with letters, digits, underscores, hyphens and dots",
         scope: Scope { first: Revision::V2025_11_25, ..EVERYWHERE },
-        probe: |bench| name_characters(bench).boxed(),
+        probe: Reads(name_characters),
     },
     Rule {
         id: "tools.description",
@@ -90,7 +91,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Every tool has a description",
         fix: "describe what each tool does: models choose tools by their descriptions",
         scope: EVERYWHERE,
-        probe: |bench| description(bench).boxed(),
+        probe: Reads(description),
     },
     Rule {
         id: "schemas.local-references",
@@ -99,42 +100,36 @@ pub(super) const RULES: &[Rule] = &[
         title: "A schema refers only to its own definitions",
         fix: "use only references such as #/$defs/…: clients do not fetch schemas",
         scope: EVERYWHERE,
-        probe: |bench| local_references(bench).boxed(),
+        probe: Reads(local_references),
     },
 ];
 
-async fn declared(bench: &mut Bench) -> Verdict {
+async fn declared(bench: &mut Bench) -> Outcome {
     for (method, _, pages) in &bench.lists {
         // Templates have no capability of their own.
         let is_free =
             |page: &Exchange| *method == "resources/templates/list" && page.code() == Some(-32601);
         let refused = pages.iter().find(|page| page.result().is_none() && !is_free(page));
         if let Some(page) = refused {
-            // It has the method, but not what the method needs.
-            if page.code() == Some(-32603) {
-                return Verdict::Unclear(format!("{method}: {}", page.outcome()));
-            }
-            return finding(format!("{method}: {}", page.outcome()), page);
+            return served(method, page);
         }
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn unknown_cursor(bench: &mut Bench) -> Verdict {
+async fn unknown_cursor(bench: &mut Bench) -> Outcome {
     let is_served = |pages: &[Exchange]| pages.iter().any(|page| page.result().is_some());
     let served = bench.lists.iter().filter(|(.., pages)| is_served(pages));
     let methods: Vec<_> = served.map(|(method, ..)| *method).collect();
     for method in methods {
         let exchange = bench.ask(method, json!({"cursor": "no cursor of this server"})).await;
         // A server may have methods that it does not serve though their family is declared.
-        if !matches!(exchange.code(), Some(-32602 | -32601)) {
-            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
-        }
+        holds_for(matches!(exchange.code(), Some(-32602 | -32601)), method, &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn end(bench: &mut Bench) -> Verdict {
+async fn end(bench: &mut Bench) -> Outcome {
     for (method, _, pages) in &bench.lists {
         let mut seen = BTreeSet::new();
         for page in pages {
@@ -142,21 +137,20 @@ async fn end(bench: &mut Bench) -> Verdict {
             let Some(cursor) = cursor.and_then(Value::as_str) else {
                 continue;
             };
-            if !seen.insert(cursor.to_owned()) {
-                return finding(
-                    format!("{method}: the cursor {cursor:?} was returned twice"),
-                    page,
-                );
-            }
+            holds_if(
+                seen.insert(cursor.to_owned()),
+                format!("{method}: the cursor {cursor:?} was returned twice"),
+                page,
+            )?;
         }
         if seen.len() >= 100 {
             return finding(format!("{method} has more than 100 pages"), &bench.page(method));
         }
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn cache_scope(bench: &mut Bench) -> Verdict {
+async fn cache_scope(bench: &mut Bench) -> Outcome {
     for (method, _, pages) in &bench.lists {
         // Its presence and values are checked by the schema.
         let scope = |page: &Exchange| page.result()?.get("cacheScope").cloned();
@@ -166,59 +160,40 @@ async fn cache_scope(bench: &mut Bench) -> Verdict {
             return finding(format!("{method}: two pages differ in cacheScope"), page);
         }
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
+async fn unique(bench: &mut Bench, method: &str, member: &str) -> Outcome {
     let mut seen = BTreeSet::new();
     for item in bench.items(method) {
         let Some(key) = item.get(member).and_then(Value::as_str) else {
             continue;
         };
-        if !seen.insert(key) {
-            return finding(format!("{key:?} is listed twice"), &bench.page(method));
-        }
+        holds_if(seen.insert(key), format!("{key:?} is listed twice"), &bench.page(method))?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-/// A finding for the first tool that `wrong` reports a problem with.
-pub(super) fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
-    for tool in bench.items("tools/list") {
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or("a tool without a name");
-        if let Some(problem) = wrong(tool) {
-            return finding(format!("{name}: {problem}"), &bench.page("tools/list"));
-        }
-    }
-    Verdict::Holds
+fn name_characters(tool: &Value) -> Option<String> {
+    let name = tool.get("name").and_then(Value::as_str)?;
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let good = (1..=128).contains(&name.len()) && name.chars().all(is_good);
+    (!good).then(|| "its name is empty, too long, or has other characters".to_owned())
 }
 
-async fn name_characters(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let name = tool.get("name").and_then(Value::as_str)?;
-        let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        let good = (1..=128).contains(&name.len()) && name.chars().all(is_good);
-        (!good).then(|| "its name is empty, too long, or has other characters".to_owned())
-    })
+fn description(tool: &Value) -> Option<String> {
+    let text = tool.get("description").and_then(Value::as_str);
+    let good = text.is_some_and(|text| !text.trim().is_empty());
+    (!good).then(|| "it has no description".to_owned())
 }
 
-async fn description(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let text = tool.get("description").and_then(Value::as_str);
-        let good = text.is_some_and(|text| !text.trim().is_empty());
-        (!good).then(|| "it has no description".to_owned())
-    })
-}
-
-async fn local_references(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
-        let reference = schemas.into_iter().flatten().find_map(|schema| {
-            each(schema, "", &|schema, _| {
-                let reference = schema.get("$ref")?.as_str()?;
-                (!reference.starts_with('#')).then(|| reference.to_owned())
-            })
-        })?;
-        Some(format!("a schema refers to {reference:?}"))
-    })
+fn local_references(tool: &Value) -> Option<String> {
+    let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
+    let reference = schemas.into_iter().flatten().find_map(|schema| {
+        each(schema, "", &|schema, _| {
+            let reference = schema.get("$ref")?.as_str()?;
+            (!reference.starts_with('#')).then(|| reference.to_owned())
+        })
+    })?;
+    Some(format!("a schema refers to {reference:?}"))
 }

@@ -3,14 +3,13 @@
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, good, proven, settled};
-use super::{EVERYWHERE, MODERN_HTTP, MUST, SHOULD};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, Scope, Verdict, applies, finding, inapplicable, proven};
+use super::access::{SCOPE, with};
+use super::{MODERN_HTTP, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 use crate::probe::{Challenges, LoggedIn, is_of, is_secure};
 
-/// Authorization in the form of RFC 9728 began with 2025-06-18.
-const SCOPE: Scope =
-    Scope { first: Revision::V2025_06_18, transport: Transport::Http, ..EVERYWHERE };
 /// Scopes in challenges began with 2025-11-25.
 const SCOPED: Scope = Scope { first: Revision::V2025_11_25, ..SCOPE };
 
@@ -22,7 +21,9 @@ pub(super) const RULES: &[Rule] = &[
         title: "The metadata of the server names as its resource the URL at which it is asked",
         fix: "put the public URL of the MCP endpoint into the member resource",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, |login| resource(bench, login)) }.boxed(),
+        probe: Asks(|bench| {
+            async move { logged_in(bench, |login| resource(bench, login)) }.boxed()
+        }),
     },
     Rule {
         id: "login.secure",
@@ -31,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The authorization server and its endpoints are reached by HTTPS",
         fix: "name URLs that begin with https://, but for servers on the same machine",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, secure) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, secure) }.boxed()),
     },
     Rule {
         id: "login.issuer",
@@ -40,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The issuer in the metadata is the authorization server that the MCP server names",
         fix: "name the authorization server by its issuer, letter by letter",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, issuer) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, issuer) }.boxed()),
     },
     Rule {
         id: "login.metadata",
@@ -49,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The metadata of the authorization server has the members that it needs",
         fix: "add authorization_endpoint, token_endpoint and response_types_supported",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, metadata) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, metadata) }.boxed()),
     },
     Rule {
         id: "login.pkce",
@@ -58,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The authorization server announces PKCE with S256: clients refuse to log in otherwise",
         fix: "put \"S256\" into code_challenge_methods_supported",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, pkce) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, pkce) }.boxed()),
     },
     Rule {
         id: "login.token",
@@ -67,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The answer with a token names its type, and is not to be stored",
         fix: "answer with token_type \"Bearer\" and Cache-Control: no-store",
         scope: SCOPE,
-        probe: |bench| async move { logged_in(bench, token) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, token) }.boxed()),
     },
     Rule {
         id: "login.audience",
@@ -76,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A token that is meant for another server is refused with 401",
         fix: "compare the audience of each token with the server's own URL",
         scope: SCOPE,
-        probe: |bench| settled(audience(bench)).boxed(),
+        probe: Asks(|bench| audience(bench).boxed()),
     },
     Rule {
         id: "login.scope",
@@ -85,7 +86,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A token that lacks a scope is refused with 403, insufficient_scope and the scopes that are needed",
         fix: "answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"…\", resource_metadata=\"…\"",
         scope: SCOPED,
-        probe: |bench| settled(scope(bench)).boxed(),
+        probe: Asks(|bench| scope(bench).boxed()),
     },
     Rule {
         id: "login.challenge-scope",
@@ -94,7 +95,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The challenge of a server with scopes names those to ask for",
         fix: "put scope=\"…\" into WWW-Authenticate of a 401",
         scope: SCOPED,
-        probe: |bench| async move { logged_in(bench, challenge_scope) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, challenge_scope) }.boxed()),
     },
     Rule {
         id: "login.offline-access",
@@ -103,17 +104,17 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server asks for no offline_access: that is between clients and the authorization server",
         fix: "leave offline_access out of challenges and of scopes_supported",
         scope: MODERN_HTTP,
-        probe: |bench| async move { logged_in(bench, offline) }.boxed(),
+        probe: Asks(|bench| async move { logged_in(bench, offline) }.boxed()),
     },
 ];
 
 /// The judgement of a login, if there was one.
-fn logged_in(bench: &Bench, judge: impl FnOnce(&LoggedIn) -> Verdict) -> Verdict {
-    bench.login.as_deref().map_or_else(no_login, judge)
+fn logged_in(bench: &Bench, judge: impl FnOnce(&LoggedIn) -> Outcome) -> Outcome {
+    judge(bench.login.as_deref().ok_or_else(no_login)?)
 }
 
 fn no_login() -> Verdict {
-    Verdict::Inapplicable("this needs a login (--login)".to_owned())
+    inapplicable("this needs a login (--login)")
 }
 
 /// The members of metadata that hold URLs for a login.
@@ -124,15 +125,13 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
 }
 
 /// It holds unless something is wrong, which an exchange shows.
-fn judged(wrong: Option<String>, exchange: &Exchange) -> Verdict {
-    wrong.map_or(Verdict::Holds, |seen| proven(seen, exchange))
+fn judged(wrong: Option<String>, exchange: &Exchange) -> Outcome {
+    wrong.map_or(Ok(()), |seen| proven(seen, exchange))
 }
 
-fn resource(bench: &Bench, login: &LoggedIn) -> Verdict {
+fn resource(bench: &Bench, login: &LoggedIn) -> Outcome {
     let document = &login.discovery.resource;
-    if document.value.is_null() {
-        return Verdict::Inapplicable("there is no metadata, see access.metadata".to_owned());
-    }
+    applies(!document.value.is_null(), "there is no metadata, see access.metadata")?;
     let own = bench.endpoint.to_string();
     let Some(named) = text(&document.value, "resource") else {
         return proven("there is no resource", &document.exchange);
@@ -141,7 +140,7 @@ fn resource(bench: &Bench, login: &LoggedIn) -> Verdict {
     judged((!is_of(named, &own)).then_some(seen), &document.exchange)
 }
 
-fn secure(login: &LoggedIn) -> Verdict {
+fn secure(login: &LoggedIn) -> Outcome {
     let document = &login.discovery.server;
     let endpoints = ENDPOINTS.into_iter().filter_map(|name| text(&document.value, name));
     let mut urls = [login.discovery.issuer.as_str()].into_iter().chain(endpoints);
@@ -149,14 +148,14 @@ fn secure(login: &LoggedIn) -> Verdict {
     judged(insecure.map(|url| format!("{url} is no HTTPS")), &document.exchange)
 }
 
-fn issuer(login: &LoggedIn) -> Verdict {
+fn issuer(login: &LoggedIn) -> Outcome {
     let (document, named) = (&login.discovery.server, &login.discovery.issuer);
     let stated = text(&document.value, "issuer");
     let seen = || format!("the issuer is {stated:?}, and the server names {named:?}");
     judged((stated != Some(named)).then(seen), &document.exchange)
 }
 
-fn metadata(login: &LoggedIn) -> Verdict {
+fn metadata(login: &LoggedIn) -> Outcome {
     let document = &login.discovery.server;
     let mut needed = ["token_endpoint", "response_types_supported"].to_vec();
     if has_codes(login) {
@@ -176,10 +175,8 @@ fn has_codes(login: &LoggedIn) -> bool {
     grants.is_none_or(|it| it.iter().any(|grant| grant == "authorization_code"))
 }
 
-fn pkce(login: &LoggedIn) -> Verdict {
-    if !has_codes(login) {
-        return Verdict::Inapplicable("it supports no authorization codes".to_owned());
-    }
+fn pkce(login: &LoggedIn) -> Outcome {
+    applies(has_codes(login), "it supports no authorization codes")?;
     let document = &login.discovery.server;
     let methods = document.value.get("code_challenge_methods_supported");
     let is_there =
@@ -191,7 +188,7 @@ fn pkce(login: &LoggedIn) -> Verdict {
     judged((!is_there).then(seen), &document.exchange)
 }
 
-fn token(login: &LoggedIn) -> Verdict {
+fn token(login: &LoggedIn) -> Outcome {
     let kind = text(&login.answered, "token_type");
     let stored = login.answer.header("cache-control").unwrap_or_default().to_ascii_lowercase();
     let wrong = if !kind.is_some_and(|it| it.eq_ignore_ascii_case("bearer")) {
@@ -202,35 +199,21 @@ fn token(login: &LoggedIn) -> Verdict {
     judged(wrong, &login.answer)
 }
 
-/// What a good request with this token is answered.
-async fn with(bench: &mut Bench, token: &str) -> Result<Exchange, Verdict> {
-    let raw = good(bench)?.with("authorization", &format!("Bearer {token}"));
-    let exchange = bench.raw(raw).await;
-    if matches!(exchange.status, None | Some(429 | 500..600)) {
-        return Err(Verdict::Unclear(exchange.outcome()));
-    }
-    Ok(exchange)
-}
-
-async fn audience(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let Some(foreign) = bench.login.clone().ok_or_else(no_login)?.foreign.clone() else {
-        let why = "no token for another server could be had: only client credentials try to";
-        return Err(Verdict::Inapplicable(why.to_owned()));
-    };
+async fn audience(bench: &mut Bench) -> Outcome {
+    let foreign = bench.login.as_ref().ok_or_else(no_login)?.foreign.clone();
+    let none = "no token for another server could be had: only client credentials try to";
+    let foreign = foreign.ok_or_else(|| inapplicable(none))?;
     let exchange = with(bench, &foreign).await?;
     let seen = || format!("a token for another resource: {}", exchange.outcome());
-    Ok(judged((exchange.status != Some(401)).then(seen), &exchange))
+    judged((exchange.status != Some(401)).then(seen), &exchange)
 }
 
-async fn scope(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    let Some(narrow) = bench.login.clone().ok_or_else(no_login)?.narrow.clone() else {
-        let why = "there is no token with fewer scopes: only client credentials ask for one";
-        return Err(Verdict::Inapplicable(why.to_owned()));
-    };
-    let exchange = with(bench, &narrow).await?;
-    if exchange.status.is_some_and(|it| it < 300) {
-        return Err(Verdict::Inapplicable("one scope is enough for what was asked".to_owned()));
-    }
+async fn scope(bench: &mut Bench) -> Outcome {
+    let narrow = bench.login.as_ref().ok_or_else(no_login)?.narrow.clone();
+    let none = "there is no token with fewer scopes: only client credentials ask for one";
+    let exchange = with(bench, &narrow.ok_or_else(|| inapplicable(none))?).await?;
+    let is_taken = exchange.status.is_some_and(|it| it < 300);
+    applies(!is_taken, "one scope is enough for what was asked")?;
     let challenges = Challenges::of(&exchange);
     let error = challenges.parameter("error");
     let wrong = if exchange.status != Some(403) {
@@ -242,26 +225,24 @@ async fn scope(bench: &mut Bench) -> Result<Verdict, Verdict> {
         let missing = parts.find(|name| challenges.parameter(name).is_none());
         missing.map(|name| format!("the challenge has no {name}"))
     };
-    Ok(wrong.map_or(Verdict::Holds, |seen| finding(seen, &exchange)))
+    wrong.map_or(Ok(()), |seen| finding(seen, &exchange))
 }
 
-fn challenge_scope(login: &LoggedIn) -> Verdict {
-    if login.discovery.scopes().is_empty() {
-        return Verdict::Inapplicable("the server names no scopes".to_owned());
-    }
+fn challenge_scope(login: &LoggedIn) -> Outcome {
+    applies(!login.discovery.scopes().is_empty(), "the server names no scopes")?;
     let is_there = login.discovery.challenges.parameter("scope").is_some();
     let wrong = (!is_there).then(|| "the challenge has no scope".to_owned());
     judged(wrong, &login.discovery.refusal)
 }
 
-fn offline(login: &LoggedIn) -> Verdict {
+fn offline(login: &LoggedIn) -> Outcome {
     let challenge = login.discovery.challenges.parameter("scope").unwrap_or_default();
     let (place, exchange) = if challenge.split(' ').any(|it| it == "offline_access") {
         ("challenge", &login.discovery.refusal)
     } else if login.discovery.scopes().contains(&"offline_access") {
         ("metadata", &login.discovery.resource.exchange)
     } else {
-        return Verdict::Holds;
+        return Ok(());
     };
     proven(format!("the {place} names offline_access"), exchange)
 }

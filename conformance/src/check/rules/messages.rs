@@ -3,10 +3,11 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::heard::{Heard, every, exchanges};
-use super::super::rule::{Rule, Scope, Verdict};
+use super::super::heard::{Heard, every};
+use super::super::rule::Probe::{Asks, Hears, Looks};
+use super::super::rule::{Outcome, Rule, Scope};
 use super::{EVERYWHERE, HTTP, MODERN, MODERN_HTTP, MUST, PRACTICE, SHOULD, STDIO};
-use crate::probe::{Bench, Exchange, NOT_WRITTEN, QUIET, Revision, is_like_a_message};
+use crate::probe::{Bench, Exchange, Logged, NOT_WRITTEN, QUIET, Revision, is_like_a_message};
 use crate::schema::misfit;
 use crate::sse::is_event_stream;
 
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Every request gets a response",
         fix: "answer each request with a result or an error, and keep the connection and the process until then",
         scope: EVERYWHERE,
-        probe: |bench| answered(bench).boxed(),
+        probe: Looks(answered),
     },
     Rule {
         id: "base.once",
@@ -27,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Each request gets one response, and nothing else does",
         fix: "send the response of a request once, and none for what was not requested",
         scope: EVERYWHERE,
-        probe: |bench| once(bench).boxed(),
+        probe: Hears(once),
     },
     Rule {
         id: "base.id-echo",
@@ -36,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A response has the id of its request, with the same JSON type, and so does an error",
         fix: "return the id unchanged: a string stays a string, a number stays a number, spaces stay, and stdin and stdout are UTF-8",
         scope: EVERYWHERE,
-        probe: |bench| id_echo(bench).boxed(),
+        probe: Asks(|bench| id_echo(bench).boxed()),
     },
     Rule {
         id: "base.frame",
@@ -45,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A response has either a result or an error",
         fix: "send {\"jsonrpc\":\"2.0\",\"id\":…} with result or error, never both",
         scope: EVERYWHERE,
-        probe: |bench| frame(bench).boxed(),
+        probe: Hears(frame),
     },
     Rule {
         id: "base.notification",
@@ -54,16 +55,16 @@ pub(super) const RULES: &[Rule] = &[
         title: "A notification gets no JSON-RPC response, even if its method is unknown",
         fix: "send no response to a message without an id",
         scope: EVERYWHERE,
-        probe: |bench| notification(bench).boxed(),
+        probe: Asks(|bench| notification(bench).boxed()),
     },
     Rule {
         id: "base.json",
         level: MUST,
         section: "Base protocol (RFC 8259)",
         title: "Every message is valid JSON, in UTF-8",
-        fix: "write null for a number that JSON does not have, such as NaN or Infinity, and set the encoding of stdout to UTF-8",
+        fix: "write null for a number that JSON does not have, such as NaN or Infinity, keep the quotes of texts such as ids, and set the encoding of stdout to UTF-8",
         scope: EVERYWHERE,
-        probe: |bench| valid_json(bench).boxed(),
+        probe: Hears(valid_json),
     },
     Rule {
         id: "stdio.messages-only",
@@ -72,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Every line on stdout is a JSON-RPC message, from the start of the program to its end",
         fix: "write logs to stderr, in tools too, and each message on one line",
         scope: STDIO,
-        probe: |bench| messages_only(bench).boxed(),
+        probe: Hears(messages_only),
     },
     Rule {
         id: "messages.schema",
@@ -81,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Every message is valid by the official schema of its revision",
         fix: "send all required members with the types of the schema, and leave optional members out instead of sending null",
         scope: EVERYWHERE,
-        probe: |bench| fit(bench).boxed(),
+        probe: Hears(fit),
     },
     Rule {
         id: "messages.error-codes",
@@ -90,7 +91,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Errors have no code that only older revisions used, or that is reserved for the protocol",
         fix: "use −32602 for things that do not exist, and codes outside −32768 to −32000 for your own errors",
         scope: MODERN,
-        probe: |bench| error_codes(bench).boxed(),
+        probe: Hears(error_codes),
     },
     Rule {
         id: "messages.no-requests",
@@ -99,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server sends no request that needs a capability which the client does not declare; since 2026-07-28 it sends no request at all",
         fix: "look at the capabilities of the client before you ask it; in 2026-07-28 ask with a result that needs input (resultType input_required)",
         scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
-        probe: |bench| no_requests(bench).boxed(),
+        probe: Hears(no_requests),
     },
     Rule {
         id: "http.unbuffered",
@@ -108,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An event stream has the header X-Accel-Buffering: no",
         fix: "send X-Accel-Buffering: no with every event stream, so that proxies pass events on at once",
         scope: MODERN_HTTP,
-        probe: |bench| unbuffered(bench).boxed(),
+        probe: Looks(unbuffered),
     },
     Rule {
         id: "http.streams-end",
@@ -117,7 +118,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An event stream that answers a request ends after the response",
         fix: "close the stream once the response is sent",
         scope: HTTP,
-        probe: |bench| streams_end(bench).boxed(),
+        probe: Looks(streams_end),
     },
     Rule {
         id: "http.event-name",
@@ -126,7 +127,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An event that carries a message has no name, or the name message",
         fix: "leave out event:, or send event: message, since clients ignore other events",
         scope: HTTP,
-        probe: |bench| event_name(bench).boxed(),
+        probe: Hears(event_name),
     },
     Rule {
         id: "http.content-type",
@@ -135,7 +136,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request is answered with application/json or text/event-stream",
         fix: "set Content-Type to the media type of the body",
         scope: HTTP,
-        probe: |bench| content_type(bench).boxed(),
+        probe: Hears(content_type),
     },
     Rule {
         id: "http.status",
@@ -144,7 +145,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A result comes with status 200, and a JSON-RPC error not with a server error (5xx)",
         fix: "send results with status 200, and errors with 200 or the 4xx that the revision names: clients take 5xx for a failed connection",
         scope: HTTP,
-        probe: |bench| status(bench).boxed(),
+        probe: Hears(status),
     },
     Rule {
         id: "session.lasts",
@@ -153,30 +154,28 @@ pub(super) const RULES: &[Rule] = &[
         title: "The session, or the program, is still there after a wrong request",
         fix: "answer a wrong request with an error, and keep the session and the process",
         scope: EVERYWHERE,
-        probe: |bench| lasts(bench).boxed(),
+        probe: Looks(lasts),
     },
 ];
 
-async fn answered(bench: &mut Bench) -> Verdict {
+fn answered(log: &Logged) -> Vec<(String, &Exchange)> {
     // A program that can run only once at a time, since it has a port or a file, answers nothing in the second one, and
     // a slow machine may start it too late.
     let has_started = |it: &&Exchange| {
         let has_ended = it.broken.as_ref().is_some_and(|it| it.starts_with(NOT_WRITTEN));
         !it.is_unheard && !has_ended
     };
-    exchanges(bench, |log| {
-        let unanswered = log.unanswered.iter().filter(has_started);
-        unanswered.map(|it| (it.outcome(), it)).collect()
-    })
+    let unanswered = log.unanswered.iter().filter(has_started);
+    unanswered.map(|it| (it.outcome(), it)).collect()
 }
 
-async fn lasts(bench: &mut Bench) -> Verdict {
+fn lasts(log: &Logged) -> Vec<(String, &Exchange)> {
     let seen =
         |rule: &str, it: &Exchange| format!("after the requests of {rule}: {}", it.outcome());
-    exchanges(bench, |log| log.lost.iter().map(|(rule, it)| (seen(rule, it), it)).collect())
+    log.lost.iter().map(|(rule, it)| (seen(rule, it), it)).collect()
 }
 
-async fn id_echo(bench: &mut Bench) -> Verdict {
+async fn id_echo(bench: &mut Bench) -> Outcome {
     for id in [json!("a string"), json!("7"), json!(7), json!(0), json!(" with späces ")] {
         let message = bench.message_with(id, bench.plain(), json!({}));
         bench.send(&message).await;
@@ -189,26 +188,23 @@ async fn id_echo(bench: &mut Bench) -> Verdict {
     })
 }
 
-async fn once(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        // A stream of its own may bring again what was lost on another.
-        heard.last().filter(|_| heard.is_response() && !heard.may_lack_id())?;
-        let id = heard.id();
-        match heard.request() {
-            Some(_) => (!id.is_null() && heard.is_surplus())
-                .then(|| format!("the id {id} was answered again")),
-            None if heard.pending().is_some() || heard.notification().is_some() => None,
-            None if heard.requests(id) > 0 => None,
-            None => Some(format!("a response with the id {id} came, which no request has")),
+fn once(heard: &Heard<'_>) -> Option<String> {
+    // A stream of its own may bring again what was lost on another.
+    heard.last().filter(|_| heard.is_response() && !heard.may_lack_id())?;
+    let id = heard.id();
+    match heard.request() {
+        Some(_) => {
+            (!id.is_null() && heard.is_surplus()).then(|| format!("the id {id} was answered again"))
         }
-    })
+        None if heard.pending().is_some() || heard.notification().is_some() => None,
+        None if heard.requests(id) > 0 => None,
+        None => Some(format!("a response with the id {id} came, which no request has")),
+    }
 }
 
-async fn frame(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let seen = broken_frame(heard)?;
-        Some(format!("{}: {seen}", heard.method().unwrap_or("a response")))
-    })
+fn frame(heard: &Heard<'_>) -> Option<String> {
+    let seen = broken_frame(heard)?;
+    Some(format!("{}: {seen}", heard.method().unwrap_or("a response")))
 }
 
 fn broken_frame(heard: &Heard<'_>) -> Option<&'static str> {
@@ -221,7 +217,7 @@ fn broken_frame(heard: &Heard<'_>) -> Option<&'static str> {
     }
 }
 
-async fn notification(bench: &mut Bench) -> Verdict {
+async fn notification(bench: &mut Bench) -> Outcome {
     bench.notify("notifications/no-such-notification", QUIET).await;
     every(bench, |heard| {
         let is_refusal = || heard.may_lack_id() || heard.may_be_of_garbage();
@@ -233,120 +229,99 @@ async fn notification(bench: &mut Bench) -> Verdict {
     })
 }
 
-async fn valid_json(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let is_meant = heard.talk.http.is_some() || is_like_a_message(&heard.line.text);
-        let is_garbled = match &heard.talk.http {
-            Some(exchange) => exchange.is_garbled,
-            None => heard.line.messages.is_none(),
-        };
-        match serde_json::from_str::<Value>(&heard.line.text) {
-            Err(error) if is_meant => Some(format!("a message is not JSON: {error}")),
-            Ok(_) if is_garbled => Some("a message is not UTF-8".to_owned()),
-            _ => None,
-        }
-    })
+fn valid_json(heard: &Heard<'_>) -> Option<String> {
+    let is_meant = heard.talk.http.is_some() || is_like_a_message(&heard.line.text);
+    let is_garbled = match &heard.talk.http {
+        Some(exchange) => exchange.is_garbled,
+        None => heard.line.messages.is_none(),
+    };
+    match serde_json::from_str::<Value>(&heard.line.text) {
+        Err(error) if is_meant => Some(format!("a message is not JSON: {error}")),
+        Ok(_) if is_garbled => Some("a message is not UTF-8".to_owned()),
+        _ => None,
+    }
 }
 
-async fn messages_only(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        // A log may be JSON, too.
-        let is_message = heard.is_response() || heard.message.get("method").is_some();
-        let is_good = is_message || is_like_a_message(&heard.line.text);
-        let start: String = heard.line.text.chars().take(80).collect();
-        (!is_good).then(|| format!("a line is not a message: {start}"))
-    })
+fn messages_only(heard: &Heard<'_>) -> Option<String> {
+    // A log may be JSON, too.
+    let is_message = heard.is_response() || heard.message.get("method").is_some();
+    let is_good = is_message || is_like_a_message(&heard.line.text);
+    let start: String = heard.line.text.chars().take(80).collect();
+    (!is_good).then(|| format!("a line is not a message: {start}"))
 }
 
-async fn fit(bench: &mut Bench) -> Verdict {
-    let revision = bench.revision;
-    every(bench, |heard| {
-        let asked = match heard.message.get("method") {
-            Some(_) => "",
-            None => heard.method()?,
-        };
-        // A server that accepts a handshake answers it for an older revision, even in a modern request.
-        let is_older = revision.is_modern() && asked == "initialize";
-        // A refusal over HTTP need not be a JSON-RPC error.
-        let status = heard.talk.http.as_ref().and_then(|exchange| exchange.status);
-        let is_free = status.is_some_and(|it| it >= 300) && heard.message.get("jsonrpc").is_none();
-        if is_older || is_free || broken_frame(heard).is_some() {
-            return None;
-        }
-        let misfit = misfit(revision, asked, heard.message)?;
-        let own = heard.message.get("method").and_then(Value::as_str);
-        Some(format!("{}: {misfit}", own.unwrap_or(asked)))
-    })
+fn fit(heard: &Heard<'_>) -> Option<String> {
+    let revision = heard.revision;
+    let asked = match heard.message.get("method") {
+        Some(_) => "",
+        None => heard.method()?,
+    };
+    // A server that accepts a handshake answers it for an older revision, even in a modern request.
+    let is_older = revision.is_modern() && asked == "initialize";
+    // A refusal over HTTP need not be a JSON-RPC error.
+    let status = heard.talk.http.as_ref().and_then(|exchange| exchange.status);
+    let is_free = status.is_some_and(|it| it >= 300) && heard.message.get("jsonrpc").is_none();
+    if is_older || is_free || broken_frame(heard).is_some() {
+        return None;
+    }
+    let misfit = misfit(revision, asked, heard.message)?;
+    let own = heard.message.get("method").and_then(Value::as_str);
+    Some(format!("{}: {misfit}", own.unwrap_or(asked)))
 }
 
-async fn error_codes(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let code = heard.message.pointer("/error/code")?.as_i64()?;
-        // Those of the protocol are −32020 to −32022; −32002 and −32042 went with older revisions.
-        let is_kept = (-32099..=-32023).contains(&code) || (-32019..=-32000).contains(&code);
-        let method = heard.method().filter(|_| is_kept)?;
-        Some(format!("{method} was refused with {code}"))
-    })
+fn error_codes(heard: &Heard<'_>) -> Option<String> {
+    let code = heard.message.pointer("/error/code")?.as_i64()?;
+    // Those of the protocol are −32020 to −32022; −32002 and −32042 went with older revisions.
+    let is_kept = (-32099..=-32023).contains(&code) || (-32019..=-32000).contains(&code);
+    let method = heard.method().filter(|_| is_kept)?;
+    Some(format!("{method} was refused with {code}"))
 }
 
-async fn no_requests(bench: &mut Bench) -> Verdict {
+fn no_requests(heard: &Heard<'_>) -> Option<String> {
     // Every revision before has it in both directions.
-    let is_free = |method: &Value| !bench.revision.is_modern() && method == "ping";
-    every(bench, |heard| {
-        heard.message.get("id")?;
-        let method = heard.message.get("method").filter(|method| !is_free(method))?;
-        Some(format!("the server sent the request {method}; the client declares no capabilities"))
-    })
+    let is_free = |method: &Value| !heard.revision.is_modern() && method == "ping";
+    heard.message.get("id")?;
+    let method = heard.message.get("method").filter(|method| !is_free(method))?;
+    Some(format!("the server sent the request {method}; the client declares no capabilities"))
 }
 
-async fn unbuffered(bench: &mut Bench) -> Verdict {
-    exchanges(bench, |log| {
-        let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
-        let streams = all.filter(|it| it.status == Some(200) && is_event_stream(&it.headers));
-        let wrong = streams.filter(|it| it.header("x-accel-buffering") != Some("no"));
-        wrong.map(|it| ("the stream has no X-Accel-Buffering: no".to_owned(), it)).collect()
-    })
+fn unbuffered(log: &Logged) -> Vec<(String, &Exchange)> {
+    let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
+    let streams = all.filter(|it| it.status == Some(200) && is_event_stream(&it.headers));
+    let wrong = streams.filter(|it| it.header("x-accel-buffering") != Some("no"));
+    wrong.map(|it| ("the stream has no X-Accel-Buffering: no".to_owned(), it)).collect()
 }
 
-async fn event_name(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let name = heard.line.event.as_deref().filter(|name| *name != "message")?;
-        heard.message.get("jsonrpc")?;
-        Some(format!("a message came as the event {name:?}"))
-    })
+fn event_name(heard: &Heard<'_>) -> Option<String> {
+    let name = heard.line.event.as_deref().filter(|name| *name != "message")?;
+    heard.message.get("jsonrpc")?;
+    Some(format!("a message came as the event {name:?}"))
 }
 
-async fn content_type(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let exchange = heard.talk.http.as_ref().filter(|it| it.status == Some(200))?;
-        let kind = exchange.header("content-type").unwrap_or_default();
-        let kind = kind.split(';').next()?.trim().to_ascii_lowercase();
-        let is_good = kind == "application/json" || kind == "text/event-stream";
-        let method = heard.method().filter(|_| !is_good)?;
-        Some(format!("{method}: Content-Type is {kind:?}"))
-    })
+fn content_type(heard: &Heard<'_>) -> Option<String> {
+    let exchange = heard.talk.http.as_ref().filter(|it| it.status == Some(200))?;
+    let kind = exchange.header("content-type").unwrap_or_default();
+    let kind = kind.split(';').next()?.trim().to_ascii_lowercase();
+    let is_good = kind == "application/json" || kind == "text/event-stream";
+    let method = heard.method().filter(|_| !is_good)?;
+    Some(format!("{method}: Content-Type is {kind:?}"))
 }
 
-async fn status(bench: &mut Bench) -> Verdict {
-    every(bench, |heard| {
-        let method = heard.method().filter(|_| heard.is_response())?;
-        let status = heard.talk.http.as_ref()?.status?;
-        match heard.message.get("result") {
-            Some(_) if status != 200 => Some(format!("{method}: a result with status {status}")),
-            // A server that is too busy may say so.
-            None if status >= 500 && status != 503 => {
-                Some(format!("{method}: an error with status {status}"))
-            }
-            _ => None,
+fn status(heard: &Heard<'_>) -> Option<String> {
+    let method = heard.method().filter(|_| heard.is_response())?;
+    let status = heard.talk.http.as_ref()?.status?;
+    match heard.message.get("result") {
+        Some(_) if status != 200 => Some(format!("{method}: a result with status {status}")),
+        // A server that is too busy may say so.
+        None if status >= 500 && status != 503 => {
+            Some(format!("{method}: an error with status {status}"))
         }
-    })
+        _ => None,
+    }
 }
 
-async fn streams_end(bench: &mut Bench) -> Verdict {
-    exchanges(bench, |log| {
-        let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
-        let seen =
-            || format!("the stream was still open {} ms after its response", QUIET.as_millis());
-        all.filter(|it| it.is_open).map(|it| (seen(), it)).collect()
-    })
+fn streams_end(log: &Logged) -> Vec<(String, &Exchange)> {
+    let all = log.talks.iter().filter_map(|talk| talk.http.as_ref());
+    let seen = || format!("the stream was still open {} ms after its response", QUIET.as_millis());
+    all.filter(|it| it.is_open).map(|it| (seen(), it)).collect()
 }

@@ -3,10 +3,13 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, finding, holds_for, holds_if};
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 
+/// What is not the method of the request.
+const OTHER_METHODS: [Option<&str>; 2] = [Some("tools/list"), None];
 /// The rule about the revisions that a server lists.
 pub(super) const DISCOVER: &str = "modern.discover";
 
@@ -18,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "server/discover lists the version of its request in supportedVersions, or refuses it with −32022; and the older versions that it lists are served",
         fix: "list every version that you support and no other, and refuse the others with code −32022",
         scope: MODERN,
-        probe: |bench| served(bench).boxed(),
+        probe: Asks(|bench| served(bench).boxed()),
     },
     Rule {
         id: "modern.meta-missing",
@@ -27,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request without protocolVersion or clientCapabilities in _meta is refused with −32602",
         fix: "require both keys in params._meta; over HTTP answer with status 400",
         scope: MODERN,
-        probe: |bench| meta_missing(bench).boxed(),
+        probe: Asks(|bench| meta_missing(bench).boxed()),
     },
     Rule {
         id: "modern.client-info-optional",
@@ -36,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request without clientInfo is answered",
         fix: "do not require io.modelcontextprotocol/clientInfo",
         scope: MODERN,
-        probe: |bench| client_info_optional(bench).boxed(),
+        probe: Asks(|bench| client_info_optional(bench).boxed()),
     },
     Rule {
         id: "modern.unsupported-version",
@@ -45,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unsupported version is refused with −32022, and the data of the error lists the supported versions",
         fix: "answer with code −32022, data.supported and data.requested; over HTTP with status 400",
         scope: MODERN,
-        probe: |bench| unsupported_version(bench).boxed(),
+        probe: Asks(|bench| unsupported_version(bench).boxed()),
     },
     Rule {
         id: "modern.method-header",
@@ -54,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request whose Mcp-Method header differs from the body, or is missing, is refused with 400 and −32020",
         fix: "compare the header with the body's method",
         scope: MODERN_HTTP,
-        probe: |bench| method_header(bench).boxed(),
+        probe: Asks(|bench| discover_mismatch(bench, "mcp-method", &OTHER_METHODS).boxed()),
     },
     Rule {
         id: "modern.version-header",
@@ -63,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request whose MCP-Protocol-Version header differs from the body, or is missing (if the server does not support 2025-03-26 or older), is refused with 400 and −32020",
         fix: "compare the header with the version in _meta",
         scope: MODERN_HTTP,
-        probe: |bench| version_header(bench).boxed(),
+        probe: Asks(|bench| version_header(bench).boxed()),
     },
     Rule {
         id: "modern.unknown-method-status",
@@ -72,7 +75,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unknown method is answered with 404",
         fix: "answer with status 404 and error −32601",
         scope: MODERN_HTTP,
-        probe: |bench| unknown_method_status(bench).boxed(),
+        probe: Asks(|bench| unknown_method_status(bench).boxed()),
     },
     Rule {
         id: "modern.no-session",
@@ -81,11 +84,11 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server sends no session id",
         fix: "leave Mcp-Session-Id out of responses to requests of this revision",
         scope: MODERN_HTTP,
-        probe: |bench| no_session(bench).boxed(),
+        probe: Asks(|bench| no_session(bench).boxed()),
     },
 ];
 
-pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Verdict {
+pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Outcome {
     let result = exchange.result();
     let versions = result.and_then(|it| it.get("supportedVersions"));
     let versions = versions.and_then(Value::as_array);
@@ -95,7 +98,7 @@ pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Verdict {
 }
 
 /// The same, and whether a handshake is answered in each older revision that is listed.
-async fn served(bench: &mut Bench) -> Verdict {
+async fn served(bench: &mut Bench) -> Outcome {
     let result = bench.greeting.result();
     let versions = result.and_then(|it| it.get("supportedVersions")?.as_array());
     let versions = versions.into_iter().flatten().filter_map(|it| it.as_str()?.parse().ok());
@@ -104,9 +107,8 @@ async fn served(bench: &mut Bench) -> Verdict {
         let agrees = older.agrees().await;
         let exchange = std::mem::take(&mut older.greeting);
         older.end().await;
-        if !agrees && revision != bench.revision {
-            return finding(format!("{revision} is listed: {}", exchange.outcome()), &exchange);
-        }
+        let is_good = agrees || revision == bench.revision;
+        holds_for(is_good, format_args!("{revision} is listed"), &exchange)?;
     }
     discover(bench.revision, &bench.greeting)
 }
@@ -120,25 +122,24 @@ async fn without(bench: &mut Bench, key: &str) -> Exchange {
     bench.send(&message).await
 }
 
-async fn meta_missing(bench: &mut Bench) -> Verdict {
+async fn meta_missing(bench: &mut Bench) -> Outcome {
     // On stdio a request without a version may be one of an older revision.
     let version = bench.endpoint.is_http().then_some("protocolVersion");
     for key in version.into_iter().chain(["clientCapabilities"]) {
         let exchange = without(bench, key).await;
         let status = exchange.status.is_none_or(|status| status == 400);
-        if exchange.code() != Some(-32602) || !status {
-            return finding(format!("without {key}: {}", exchange.outcome()), &exchange);
-        }
+        let is_good = exchange.code() == Some(-32602) && status;
+        holds_for(is_good, format_args!("without {key}"), &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn client_info_optional(bench: &mut Bench) -> Verdict {
+async fn client_info_optional(bench: &mut Bench) -> Outcome {
     let exchange = without(bench, "clientInfo").await;
     holds_if(exchange.result().is_some(), exchange.outcome(), &exchange)
 }
 
-async fn unsupported_version(bench: &mut Bench) -> Verdict {
+async fn unsupported_version(bench: &mut Bench) -> Outcome {
     let mut message = bench.message("server/discover", json!({}));
     let version = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
     if let Some(version) = message.pointer_mut(version) {
@@ -159,12 +160,12 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
         Some(-32022) if status && requested != Some(&json!("2099-01-01")) => {
             finding("data.requested is not the requested version", &exchange)
         }
-        Some(-32022) if status => Verdict::Holds,
+        Some(-32022) if status => Ok(()),
         _ => finding(exchange.outcome(), &exchange),
     }
 }
 
-async fn discover_mismatch(bench: &mut Bench, name: &str, values: &[Option<&str>]) -> Verdict {
+async fn discover_mismatch(bench: &mut Bench, name: &str, values: &[Option<&str>]) -> Outcome {
     header_mismatch(bench, ("server/discover", json!({})), name, values).await
 }
 
@@ -175,7 +176,7 @@ pub(super) async fn header_mismatch(
     (method, params): (&str, Value),
     name: &str,
     values: &[Option<&str>],
-) -> Verdict {
+) -> Outcome {
     for value in values.iter().copied() {
         let message = bench.message(method, params.clone());
         let raw = bench.framed(&message);
@@ -184,32 +185,27 @@ pub(super) async fn header_mismatch(
             None => raw.without(name),
         };
         let exchange = bench.raw(raw).await;
-        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
-            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
-            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
-        }
+        let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
+        let is_good = exchange.status == Some(400) && exchange.code() == Some(-32020);
+        holds_for(is_good, how, &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn method_header(bench: &mut Bench) -> Verdict {
-    discover_mismatch(bench, "mcp-method", &[Some("tools/list"), None]).await
-}
-
-async fn version_header(bench: &mut Bench) -> Verdict {
+async fn version_header(bench: &mut Bench) -> Outcome {
     // Clients before 2025-06-18 send no such header: a server that has them may take the request for one of theirs.
     let has_older = bench.spoken.iter().any(|it| *it < Revision::V2025_06_18);
     let values: &[_] = if has_older { &[Some("2025-11-25")] } else { &[Some("2025-11-25"), None] };
     discover_mismatch(bench, "mcp-protocol-version", values).await
 }
 
-async fn unknown_method_status(bench: &mut Bench) -> Verdict {
+async fn unknown_method_status(bench: &mut Bench) -> Outcome {
     let exchange = bench.ask("no/such/method", json!({})).await;
     let good = exchange.status == Some(404) && exchange.code() == Some(-32601);
     holds_if(good, exchange.outcome(), &exchange)
 }
 
-async fn no_session(bench: &mut Bench) -> Verdict {
+async fn no_session(bench: &mut Bench) -> Outcome {
     let exchange = bench.greeting.clone();
     let given = exchange.header("mcp-session-id").is_some();
     holds_if(!given, "the response has an Mcp-Session-Id header", &exchange)

@@ -4,7 +4,8 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, Verdict, holds_for, holds_if, inapplicable};
 use super::calls::{callable, nothing_to_call};
 use super::modern::header_mismatch;
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
@@ -19,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request whose Mcp-Name header differs from the body, or is missing, is refused with 400 and −32020",
         fix: "compare the header with params.name, or for resources/read with params.uri",
         scope: MODERN_HTTP,
-        probe: |bench| name_header(bench).boxed(),
+        probe: Asks(|bench| name_header(bench).boxed()),
     },
     Rule {
         id: "modern.name-encoding",
@@ -28,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Mcp-Name in base64 is decoded before it is compared, and refused with −32020 if it cannot be decoded",
         fix: "decode =?base64?…?= strictly, and compare the decoded value with the body",
         scope: MODERN_HTTP,
-        probe: |bench| name_encoding(bench).boxed(),
+        probe: Asks(|bench| name_encoding(bench).boxed()),
     },
     Rule {
         id: "modern.param-header",
@@ -37,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call whose Mcp-Param-… header differs from the argument, or is missing, is refused with 400 and −32020",
         fix: "compare each header that x-mcp-header names with the argument in the body",
         scope: MODERN_HTTP,
-        probe: |bench| param_header(bench).boxed(),
+        probe: Asks(|bench| param_header(bench).boxed()),
     },
     Rule {
         id: "modern.removed-methods",
@@ -46,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Methods that this revision removed are refused with −32601; initialize is refused with any error, or answered in the newest older revision of the server",
         fix: "answer ping, logging/setLevel and resources/subscribe with −32601, and initialize with an error, if _meta names this revision",
         scope: MODERN,
-        probe: |bench| removed(bench).boxed(),
+        probe: Asks(|bench| removed(bench).boxed()),
     },
     Rule {
         id: "modern.get-and-delete",
@@ -55,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "GET and DELETE are answered with 405 (or with 400 or 404, if the server has sessions for older clients)",
         fix: "answer 405 with Allow: POST",
         scope: MODERN_HTTP,
-        probe: |bench| get_and_delete(bench).boxed(),
+        probe: Asks(|bench| get_and_delete(bench).boxed()),
     },
 ];
 
@@ -72,37 +73,29 @@ fn named(bench: &Bench, name: &str) -> Option<(&'static str, Value)> {
 }
 
 fn nothing_named() -> Verdict {
-    Verdict::Inapplicable("the server has no tools, prompts or resources".to_owned())
+    inapplicable("the server has no tools, prompts or resources")
 }
 
-async fn name_header(bench: &mut Bench) -> Verdict {
-    let Some(request) = named(bench, "no_such_thing_of_this_server") else {
-        return nothing_named();
-    };
+async fn name_header(bench: &mut Bench) -> Outcome {
+    let request = named(bench, "no_such_thing_of_this_server").ok_or_else(nothing_named)?;
     header_mismatch(bench, request, "mcp-name", &[Some("another"), None]).await
 }
 
-async fn name_encoding(bench: &mut Bench) -> Verdict {
-    let Some((method, params)) = named(bench, "no_such_thing_\u{e9}") else {
-        return nothing_named();
-    };
+async fn name_encoding(bench: &mut Bench) -> Outcome {
+    let (method, params) = named(bench, "no_such_thing_\u{e9}").ok_or_else(nothing_named)?;
     let message = bench.message(method, params);
     let exchange = bench.send(&message).await;
-    if exchange.code() == Some(-32020) {
-        let seen = "a header in base64 with the same name as the body was refused as different";
-        return finding(seen, &exchange);
-    }
+    let seen = "a header in base64 with the same name as the body was refused as different";
+    holds_if(exchange.code() != Some(-32020), seen, &exchange)?;
     for broken in ["=?base64?bm9@?=", "=?base64?bm8?="] {
         let raw = bench.framed(&message).with("mcp-name", broken);
         let exchange = bench.raw(raw).await;
-        if exchange.code() != Some(-32020) {
-            return finding(format!("{broken:?}: {}", exchange.outcome()), &exchange);
-        }
+        holds_for(exchange.code() == Some(-32020), format_args!("{broken:?}"), &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn param_header(bench: &mut Bench) -> Verdict {
+async fn param_header(bench: &mut Bench) -> Outcome {
     let chosen = callable(bench).find_map(|tool| {
         let schema = tool.get("inputSchema")?;
         let mut mirrors = Mirror::all(schema).into_iter();
@@ -113,17 +106,14 @@ async fn param_header(bench: &mut Bench) -> Verdict {
         let is_enough = required.all(|it| it.as_str() == Some(argument.as_str()));
         is_enough.then(|| (name, argument, mirror.header()))
     });
-    let Some((name, argument, header)) = chosen else {
-        return nothing_to_call(
-            "has a string argument that a header repeats, and no other required argument",
-        );
-    };
+    let wanted = "has a string argument that a header repeats, and no other required argument";
+    let (name, argument, header) = chosen.ok_or_else(|| nothing_to_call(wanted))?;
     let arguments = json!({ argument.as_str(): "one" });
     let request = ("tools/call", json!({"name": name, "arguments": arguments}));
     header_mismatch(bench, request, &header, &[Some("another"), None]).await
 }
 
-async fn removed(bench: &mut Bench) -> Verdict {
+async fn removed(bench: &mut Bench) -> Outcome {
     // A connection that accepts a handshake may serve an older client from then on.
     let mut fresh = bench.fresh().await;
     let exchange = fresh.ask("initialize", handshake(bench.revision.as_str())).await;
@@ -135,23 +125,19 @@ async fn removed(bench: &mut Bench) -> Verdict {
     let is_taken =
         older.is_some_and(|older| version.and_then(Value::as_str) == Some(older.as_str()));
     // How a handshake is refused is free; best by an error that names the versions.
-    if exchange.code().is_none() && !is_taken {
-        return finding(format!("initialize: {}", exchange.outcome()), &exchange);
-    }
+    holds_for(exchange.code().is_some() || is_taken, "initialize", &exchange)?;
     for (method, params) in [
         ("ping", json!({})),
         ("logging/setLevel", json!({"level": "info"})),
         ("resources/subscribe", json!({"uri": "test://one"})),
     ] {
         let exchange = bench.ask(method, params).await;
-        if exchange.code() != Some(-32601) {
-            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
-        }
+        holds_for(exchange.code() == Some(-32601), method, &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }
 
-async fn get_and_delete(bench: &mut Bench) -> Verdict {
+async fn get_and_delete(bench: &mut Bench) -> Outcome {
     let has_sessions = bench.spoken.iter().any(|it| *it < Revision::V2026_07_28);
     for method in [Method::GET, Method::DELETE] {
         let raw = Raw { method: method.clone(), ..bench.get() };
@@ -161,9 +147,7 @@ async fn get_and_delete(bench: &mut Bench) -> Verdict {
             Some(400 | 404) => has_sessions,
             _ => false,
         };
-        if !good {
-            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
-        }
+        holds_for(good, method, &exchange)?;
     }
-    Verdict::Holds
+    Ok(())
 }

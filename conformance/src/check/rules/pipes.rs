@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-use super::super::rule::{Rule, Verdict, holds_if};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, holds_if, unclear};
 use super::{SHOULD, STDIO};
 use crate::probe::Bench;
 
@@ -18,10 +19,10 @@ pub(super) const RULES: &[Rule] = &[Rule {
     title: "The program exits when its stdin is closed",
     fix: "exit at the end of stdin",
     scope: STDIO,
-    probe: |bench| ends(bench).boxed(),
+    probe: Asks(|bench| ends(bench).boxed()),
 }];
 
-async fn ends(bench: &mut Bench) -> Verdict {
+async fn ends(bench: &mut Bench) -> Outcome {
     let mut fresh = bench.fresh().await;
     let exchange = fresh.greeting.clone();
     match fresh.take_process() {
@@ -30,6 +31,6 @@ async fn ends(bench: &mut Bench) -> Verdict {
             let seen = format!("it was still running {} s later", end.as_secs_f64());
             holds_if(process.ends(end).await, seen, &exchange)
         }
-        None => Verdict::Unclear("the program could not be started".to_owned()),
+        None => Err(unclear("the program could not be started")),
     }
 }

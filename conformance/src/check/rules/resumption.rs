@@ -3,7 +3,8 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{Outcome, Rule, Verdict, applies, finding, inapplicable};
 use super::calls::{callable, needs_nothing};
 use super::{LEGACY_HTTP, MUST};
 use crate::probe::{Bench, Exchange};
@@ -17,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "No two events of a session have the same id",
         fix: "count events over the whole session, or put the stream into the id",
         scope: LEGACY_HTTP,
-        probe: |bench| event_ids(bench).boxed(),
+        probe: Asks(|bench| event_ids(bench).boxed()),
     },
     Rule {
         id: "http.resume-own",
@@ -26,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Resuming a stream after its last event returns no response of another stream",
         fix: "replay only events of the stream that the id belongs to",
         scope: LEGACY_HTTP,
-        probe: |bench| resume_own(bench).boxed(),
+        probe: Asks(|bench| resume_own(bench).boxed()),
     },
 ];
 
@@ -67,33 +68,32 @@ fn event_ids_of(exchange: &Exchange) -> Vec<String> {
 }
 
 fn without_ids() -> Verdict {
-    Verdict::Inapplicable("the server sends no event ids when it answers a request".to_owned())
+    inapplicable("the server sends no event ids when it answers a request")
 }
 
-async fn event_ids(bench: &mut Bench) -> Verdict {
+async fn event_ids(bench: &mut Bench) -> Outcome {
     let [(_, one), (exchange, two)] = two_streams(bench).await;
     if one.is_empty() || two.is_empty() {
-        return without_ids();
+        return Err(without_ids());
     }
     match two.iter().find(|id| one.contains(id)) {
         Some(id) => finding(format!("the event id {id:?} was used on two streams"), &exchange),
-        None => Verdict::Holds,
+        None => Ok(()),
     }
 }
 
-async fn resume_own(bench: &mut Bench) -> Verdict {
+async fn resume_own(bench: &mut Bench) -> Outcome {
     let [(_, one), (other, _)] = two_streams(bench).await;
-    let Some(last) = one.last() else {
-        return without_ids();
-    };
+    let last = one.last().ok_or_else(without_ids)?;
     let exchange = bench.head(bench.get().with("last-event-id", last)).await;
-    if exchange.status != Some(200) {
-        return Verdict::Inapplicable(format!("streams are not resumed: {}", exchange.outcome()));
-    }
+    applies(
+        exchange.status == Some(200),
+        format!("streams are not resumed: {}", exchange.outcome()),
+    )?;
     let id = other.response().and_then(|it| it.get("id"));
     let is_of_other = |it: &&Value| it.get("id") == id && it.get("method").is_none();
     match exchange.messages.iter().find(is_of_other) {
         Some(_) if id.is_some() => finding("the response of another stream was sent", &exchange),
-        _ => Verdict::Holds,
+        _ => Ok(()),
     }
 }

@@ -7,7 +7,10 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use self::asking::{Round, ask, asking, is_complete, is_refused, round};
-use super::super::rule::{Rule, Verdict, another_caller, finding, holds_if, settled};
+use super::super::rule::Probe::Asks;
+use super::super::rule::{
+    Outcome, Rule, Verdict, another_caller, holds_for, holds_if, inapplicable, unclear,
+};
 use super::{MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange};
 
@@ -19,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The server requests only input that the client declares to support",
         fix: "check the client's capabilities in _meta of each request, and refuse with −32021 a call that needs others",
         scope: MODERN,
-        probe: |bench| settled(undeclared(bench)).boxed(),
+        probe: Asks(|bench| undeclared(bench).boxed()),
     },
     Rule {
         id: "rounds.missing-answers",
@@ -28,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call that is repeated without the answers is not refused: the server asks again",
         fix: "return the result that needs input again",
         scope: MODERN,
-        probe: |bench| settled(missing_answers(bench)).boxed(),
+        probe: Asks(|bench| missing_answers(bench).boxed()),
     },
     Rule {
         id: "rounds.malformed-answers",
@@ -37,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call whose answers are numbers instead of objects is not completed",
         fix: "check inputResponses, and refuse with −32602 values that are not answers",
         scope: MODERN,
-        probe: |bench| settled(malformed_answers(bench)).boxed(),
+        probe: Asks(|bench| malformed_answers(bench).boxed()),
     },
     Rule {
         id: "rounds.unknown-answers",
@@ -46,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An answer to a question that was not asked is ignored",
         fix: "ignore unknown members of inputResponses",
         scope: MODERN,
-        probe: |bench| settled(unknown_answers(bench)).boxed(),
+        probe: Asks(|bench| unknown_answers(bench).boxed()),
     },
     Rule {
         id: "rounds.altered-state",
@@ -55,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call that is repeated with an altered requestState is not completed",
         fix: "sign the state, for instance with an HMAC, and refuse with −32602 a state that is not yours",
         scope: MODERN,
-        probe: |bench| settled(altered_state(bench)).boxed(),
+        probe: Asks(|bench| altered_state(bench).boxed()),
     },
     Rule {
         id: "rounds.state-of-another-tool",
@@ -64,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call that is repeated with the requestState of another tool is not completed",
         fix: "bind the state to its request, and refuse with −32602 the state of another request",
         scope: MODERN,
-        probe: |bench| settled(state_of_another_tool(bench)).boxed(),
+        probe: Asks(|bench| state_of_another_tool(bench).boxed()),
     },
     Rule {
         id: "rounds.state-of-another-caller",
@@ -73,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A call that is repeated with the requestState of another caller is not completed",
         fix: "bind the state to its caller, and refuse with −32602 the state of another caller",
         scope: MODERN,
-        probe: |bench| settled(state_of_another_caller(bench)).boxed(),
+        probe: Asks(|bench| state_of_another_caller(bench).boxed()),
     },
     Rule {
         id: "rounds.state-twice",
@@ -82,22 +85,20 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a tool is not idempotent, a requestState completes only one call",
         fix: "remember which states were used until they expire, or annotate the tool with idempotentHint",
         scope: MODERN,
-        probe: |bench| settled(state_twice(bench)).boxed(),
+        probe: Asks(|bench| state_twice(bench).boxed()),
     },
 ];
 
 fn no_state() -> Verdict {
-    Verdict::Inapplicable(
-        "no tool that may be called needs input and returns a requestState".to_owned(),
-    )
+    inapplicable("no tool that may be called needs input and returns a requestState".to_owned())
 }
 
-fn was_completed(tool: &str, exchange: &Exchange) -> Verdict {
+fn was_completed(tool: &str, exchange: &Exchange) -> Outcome {
     let seen = format!("{tool}: the call was completed");
     holds_if(!is_complete(exchange), seen, exchange)
 }
 
-async fn undeclared(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn undeclared(bench: &mut Bench) -> Outcome {
     let tools = asking(bench).await?;
     for tool in tools {
         for capabilities in [
@@ -111,16 +112,15 @@ async fn undeclared(bench: &mut Bench) -> Result<Verdict, Verdict> {
                 continue;
             };
             let mut asked = round.requests.iter().map(|(_, request)| needed(request));
-            if let Some(needed) = asked.find(|it| capabilities.pointer(it).is_none()) {
-                let needed = needed.trim_start_matches('/').replace('/', ".");
-                let seen = format!(
-                    "{tool} requests input that needs {needed}; the client declares {capabilities}"
-                );
-                return Ok(finding(seen, &exchange));
-            }
+            let more = asked.find(|it| capabilities.pointer(it).is_none());
+            let needed = more.unwrap_or_default().trim_start_matches('/').replace('/', ".");
+            let seen = format!(
+                "{tool} requests input that needs {needed}; the client declares {capabilities}"
+            );
+            holds_if(more.is_none(), seen, &exchange)?;
         }
     }
-    Ok(Verdict::Holds)
+    Ok(())
 }
 
 /// The capability that a client needs to answer a request.
@@ -144,40 +144,38 @@ async fn first(bench: &mut Bench) -> Result<Round, Verdict> {
             return Ok(round);
         }
     }
-    Err(Verdict::Inapplicable("no tool that may be called asks the client for anything".to_owned()))
+    Err(inapplicable("no tool that may be called asks the client for anything"))
 }
 
-async fn missing_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn missing_answers(bench: &mut Bench) -> Outcome {
     let round = first(bench).await?;
     let exchange = round.again(bench, json!({})).await;
-    let seen = format!("{}: {}", round.tool, exchange.outcome());
-    Ok(holds_if(!is_refused(&exchange), seen, &exchange))
+    holds_for(!is_refused(&exchange), round.tool, &exchange)
 }
 
-async fn malformed_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn malformed_answers(bench: &mut Bench) -> Outcome {
     let round = first(bench).await?;
     let numbers = round.answers_by(|_| json!(42));
     let exchange = round.again(bench, numbers).await;
-    Ok(was_completed(&round.tool, &exchange))
+    was_completed(&round.tool, &exchange)
 }
 
-async fn unknown_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn unknown_answers(bench: &mut Bench) -> Outcome {
     let good = first(bench).await?;
     let taken = good.again(bench, good.answers()).await;
     if is_refused(&taken) {
-        return Ok(Verdict::Unclear(format!("{} refuses the test's answers", good.tool)));
+        return Err(unclear(format!("{} refuses the test's answers", good.tool)));
     }
-    let Some(round) = round(bench, &good.tool).await else {
-        return Ok(Verdict::Unclear(format!("{} does not ask again", good.tool)));
-    };
+    let round = round(bench, &good.tool)
+        .await
+        .ok_or_else(|| unclear(format!("{} does not ask again", good.tool)))?;
     let mut answers = round.answers();
     if let Some(answers) = answers.as_object_mut() {
         let more = json!({"action": "accept", "content": {}});
         answers.insert("not-asked-by-this-server".to_owned(), more);
     }
     let exchange = round.again(bench, answers).await;
-    let seen = format!("{}: {}", round.tool, exchange.outcome());
-    Ok(holds_if(!is_refused(&exchange), seen, &exchange))
+    holds_for(!is_refused(&exchange), round.tool, &exchange)
 }
 
 /// The first rounds of all tools that give a state.
@@ -185,25 +183,21 @@ async fn states(bench: &mut Bench) -> Result<Vec<(Round, String)>, Verdict> {
     let mut found = Vec::new();
     for tool in asking(bench).await? {
         let round = round(bench, &tool).await;
-        if let Some(round) = round
-            && let Some(state) = round.state.clone()
-        {
-            found.push((round, state));
-        }
+        found.extend(round.and_then(|it| Some((it.clone(), it.state?))));
     }
     if found.is_empty() { Err(no_state()) } else { Ok(found) }
 }
 
-async fn altered_state(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn altered_state(bench: &mut Bench) -> Outcome {
     let states = states(bench).await?;
     for (round, state) in states {
         let Some(altered) = altered(&state) else {
             continue;
         };
         let exchange = round.with(altered).again(bench, round.answers()).await;
-        return Ok(was_completed(&round.tool, &exchange));
+        return was_completed(&round.tool, &exchange);
     }
-    Ok(no_state())
+    Err(no_state())
 }
 
 /// The state with another letter or digit in its middle: not at its end, where base64 has unused bits.
@@ -219,27 +213,25 @@ fn altered(state: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-async fn state_of_another_tool(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn state_of_another_tool(bench: &mut Bench) -> Outcome {
     let states = states(bench).await?;
     let [(one, _), (_, of_another), ..] = states.as_slice() else {
-        return Ok(Verdict::Inapplicable("only one tool returns a requestState".to_owned()));
+        return Err(inapplicable("only one tool returns a requestState"));
     };
     let exchange = one.with(of_another.clone()).again(bench, one.answers()).await;
-    Ok(was_completed(&one.tool, &exchange))
+    was_completed(&one.tool, &exchange)
 }
 
-async fn state_of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn state_of_another_caller(bench: &mut Bench) -> Outcome {
     let mut other = another_caller(bench).await?;
     let states = states(bench).await?;
-    let Some((round, _)) = states.first() else {
-        return Ok(no_state());
-    };
+    let (round, _) = states.first().ok_or_else(no_state)?;
     let exchange = round.again(&mut other, round.answers()).await;
     other.end().await;
-    Ok(was_completed(&round.tool, &exchange))
+    was_completed(&round.tool, &exchange)
 }
 
-async fn state_twice(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn state_twice(bench: &mut Bench) -> Outcome {
     let states = states(bench).await?;
     for (round, _) in states {
         let tools = bench.items("tools/list");
@@ -255,9 +247,9 @@ async fn state_twice(bench: &mut Bench) -> Result<Verdict, Verdict> {
             continue;
         }
         let exchange = round.again(bench, round.answers()).await;
-        return Ok(was_completed(&round.tool, &exchange));
+        return was_completed(&round.tool, &exchange);
     }
-    Ok(Verdict::Inapplicable(
+    Err(inapplicable(
         "no call was completed with a requestState, except of idempotent tools; allow another tool with --call"
             .to_owned(),
     ))

@@ -4,8 +4,8 @@ use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::super::calling::make;
-use super::super::rule::{Rule, Verdict, finding};
-use super::lists::every_tool;
+use super::super::rule::Probe::{Asks, Reads};
+use super::super::rule::{Outcome, Rule, declares, finding};
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::client::headers::misplaced;
 use crate::probe::Bench;
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The name of a tool has at most 64 characters",
         fix: "shorten the name: some model vendors refuse longer names",
         scope: EVERYWHERE,
-        probe: |bench| name_length(bench).boxed(),
+        probe: Reads(name_length),
     },
     Rule {
         id: "schemas.root",
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An inputSchema has no anyOf, oneOf, allOf, not, enum or $ref at its root",
         fix: "list only properties at the root: some model vendors refuse the rest",
         scope: EVERYWHERE,
-        probe: |bench| root(bench).boxed(),
+        probe: Reads(root),
     },
     Rule {
         id: "schemas.property-names",
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "The name of a property of an inputSchema has 1 to 64 characters, which are A–Z a–z 0–9 _ - .",
         fix: "rename the property: some model vendors refuse other names",
         scope: EVERYWHERE,
-        probe: |bench| property_names(bench).boxed(),
+        probe: Reads(property_names),
     },
     Rule {
         id: "schemas.header-names",
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Each x-mcp-header is a valid and unique header name, on a string, integer or boolean that is reached through `properties` only",
         fix: "use letters, digits and hyphens, and each name once, or remove x-mcp-header: clients drop the tool otherwise",
         scope: MODERN,
-        probe: |bench| header_names(bench).boxed(),
+        probe: Reads(header_names),
     },
     Rule {
         id: "tools.order",
@@ -57,48 +57,38 @@ pub(super) const RULES: &[Rule] = &[
         title: "The same tools are listed in the same order each time, whatever was called before (a MUST)",
         fix: "sort the tools, or keep the order in which they were added; and keep no state of a connection",
         scope: MODERN,
-        probe: |bench| order(bench).boxed(),
+        probe: Asks(|bench| order(bench).boxed()),
     },
 ];
 
-async fn name_length(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let name = tool.get("name").and_then(Value::as_str)?;
-        let long = (LONGEST + 1..=128).contains(&name.chars().count());
-        long.then(|| format!("its name has {} characters", name.chars().count()))
-    })
+fn name_length(tool: &Value) -> Option<String> {
+    let name = tool.get("name").and_then(Value::as_str)?;
+    let long = (LONGEST + 1..=128).contains(&name.chars().count());
+    long.then(|| format!("its name has {} characters", name.chars().count()))
 }
 
-async fn root(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let schema = tool.get("inputSchema")?;
-        let names = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
-        let has = names.iter().find(|name| schema.get(**name).is_some())?;
-        Some(format!("its inputSchema has {has} at its root"))
-    })
+fn root(tool: &Value) -> Option<String> {
+    let schema = tool.get("inputSchema")?;
+    let names = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
+    let has = names.iter().find(|name| schema.get(**name).is_some())?;
+    Some(format!("its inputSchema has {has} at its root"))
 }
 
-async fn property_names(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let properties = tool.pointer("/inputSchema/properties")?.as_object()?;
-        let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        let bad = properties
-            .keys()
-            .find(|name| !(1..=LONGEST).contains(&name.len()) || !name.chars().all(is_good))?;
-        Some(format!(
-            "the name of its property {bad:?} is empty, too long, or has other characters"
-        ))
-    })
+fn property_names(tool: &Value) -> Option<String> {
+    let properties = tool.pointer("/inputSchema/properties")?.as_object()?;
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let bad = properties
+        .keys()
+        .find(|name| !(1..=LONGEST).contains(&name.len()) || !name.chars().all(is_good))?;
+    Some(format!("the name of its property {bad:?} is empty, too long, or has other characters"))
 }
 
-async fn header_names(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| misplaced(tool.get("inputSchema")?))
+fn header_names(tool: &Value) -> Option<String> {
+    misplaced(tool.get("inputSchema")?)
 }
 
-async fn order(bench: &mut Bench) -> Verdict {
-    if !bench.offers("tools") {
-        return Verdict::Inapplicable("the server does not declare tools".to_owned());
-    }
+async fn order(bench: &mut Bench) -> Outcome {
+    declares(bench, "tools")?;
     let names = |tools: &[Value]| -> Vec<_> {
         tools.iter().filter_map(|tool| tool.get("name").cloned()).collect()
     };
@@ -114,5 +104,5 @@ async fn order(bench: &mut Bench) -> Verdict {
             return finding(format!("the list changed{when}"), page);
         }
     }
-    Verdict::Holds
+    Ok(())
 }

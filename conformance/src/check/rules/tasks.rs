@@ -5,8 +5,10 @@ mod notified;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
+use super::super::rule::Probe::Asks;
 use super::super::rule::{
-    Rule, Scope, Verdict, another_caller, are_counted, holds_if, invalid_params, settled,
+    Outcome, Rule, Scope, Verdict, another_caller, applies, are_counted, holds_if, inapplicable,
+    invalid_params,
 };
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
@@ -27,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unknown task is refused with −32602",
         fix: "answer tasks/get with code −32602 if the taskId is not a task of the caller",
         scope: TASKS,
-        probe: |bench| unknown(bench).boxed(),
+        probe: Asks(|bench| unknown(bench).boxed()),
     },
     Rule {
         id: "tasks.guessable",
@@ -36,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a task has no known owner, its id cannot be guessed",
         fix: "make ids from secure random numbers, such as random UUIDs",
         scope: TASKS,
-        probe: |bench| settled(guessable(bench)).boxed(),
+        probe: Asks(|bench| guessable(bench).boxed()),
     },
     Rule {
         id: "tasks.of-another-caller",
@@ -45,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A task of one caller is not returned to another caller",
         fix: "bind tasks to the caller that created them, and refuse other callers with −32602",
         scope: TASKS,
-        probe: |bench| settled(of_another_caller(bench)).boxed(),
+        probe: Asks(|bench| of_another_caller(bench).boxed()),
     },
     Rule {
         id: "tasks.listed",
@@ -54,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a task has no known owner, it is not in the list of another client",
         fix: "bind tasks to the caller that created them, or do not declare tasks.list",
         scope: Scope { last: Revision::V2025_11_25, ..TASKS },
-        probe: |bench| settled(listed(bench)).boxed(),
+        probe: Asks(|bench| listed(bench).boxed()),
     },
     Rule {
         id: "tasks.listen-undeclared",
@@ -63,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A client that does not declare the extension cannot subscribe to a task",
         fix: "refuse subscriptions/listen with taskIds with −32021 unless the client declares the extension in _meta",
         scope: MODERN,
-        probe: |bench| settled(notified::undeclared(bench)).boxed(),
+        probe: Asks(|bench| notified::undeclared(bench).boxed()),
     },
     Rule {
         id: "tasks.notified",
@@ -72,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A subscription to a task accepts no other task, and its notifications have all members that tasks/get returns",
         fix: "list the accepted taskIds in the acknowledgement, and send the whole task in notifications/tasks",
         scope: MODERN,
-        probe: |bench| settled(notified::notified(bench)).boxed(),
+        probe: Asks(|bench| notified::notified(bench).boxed()),
     },
 ];
 
@@ -87,7 +89,7 @@ fn has_tasks(bench: &Bench) -> bool {
 }
 
 fn no_tasks() -> Verdict {
-    Verdict::Inapplicable("the server does not declare tasks".to_owned())
+    inapplicable("the server does not declare tasks")
 }
 
 /// The params of a client that supports tasks.
@@ -108,9 +110,9 @@ async fn ask(bench: &mut Bench, method: &str, params: Value) -> Exchange {
     bench.ask(method, params).await
 }
 
-async fn unknown(bench: &mut Bench) -> Verdict {
+async fn unknown(bench: &mut Bench) -> Outcome {
     if !has_tasks(bench) {
-        return no_tasks();
+        return Err(no_tasks());
     }
     let params = json!({"taskId": "00000000-0000-4000-8000-000000000000"});
     let exchange = ask(bench, "tasks/get", params).await;
@@ -146,7 +148,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
         }
     }
     let seen = "no tool that may be called was run as a task";
-    Err(Verdict::Inapplicable(seen.to_owned()))
+    Err(inapplicable(seen))
 }
 
 /// Leaves nothing behind. A task that is over refuses it.
@@ -156,35 +158,33 @@ async fn cancel(bench: &mut Bench, ids: &[&str]) {
     }
 }
 
-async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
-    if bench.endpoint.shows_a_token() {
-        return Ok(Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned()));
-    }
+async fn guessable(bench: &mut Bench) -> Outcome {
+    applies(!bench.endpoint.shows_a_token(), "tasks can be bound to the caller's token")?;
     let (one, _) = make(bench).await?;
     let (two, exchange) = make(bench).await?;
     cancel(bench, &[&one, &two]).await;
     let seen =
         format!("two tasks that were created one after the other have the ids {one:?} and {two:?}");
-    Ok(holds_if(!are_counted(&one, &two), seen, &exchange))
+    holds_if(!are_counted(&one, &two), seen, &exchange)
 }
 
-async fn of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn of_another_caller(bench: &mut Bench) -> Outcome {
     let mut other = another_caller(bench).await?;
     let (id, _) = make(bench).await?;
     let exchange = ask(&mut other, "tasks/get", json!({ "taskId": id })).await;
     other.end().await;
     cancel(bench, &[&id]).await;
     let seen = "a task of one caller was returned to another";
-    Ok(holds_if(exchange.result().is_none(), seen, &exchange))
+    holds_if(exchange.result().is_none(), seen, &exchange)
 }
 
-async fn listed(bench: &mut Bench) -> Result<Verdict, Verdict> {
+async fn listed(bench: &mut Bench) -> Outcome {
     let greeting = bench.greeting.result();
     if greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_none() {
-        return Ok(Verdict::Inapplicable("the server does not declare tasks.list".to_owned()));
+        return Err(inapplicable("the server does not declare tasks.list"));
     }
     if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {
-        return Ok(Verdict::Inapplicable("there is only one caller".to_owned()));
+        return Err(inapplicable("there is only one caller"));
     }
     let (id, _) = make(bench).await?;
     let mut other = bench.fresh().await;
@@ -195,5 +195,5 @@ async fn listed(bench: &mut Bench) -> Result<Verdict, Verdict> {
     let mut tasks = tasks.into_iter().flatten();
     let is_listed = tasks.any(|it| it.get("taskId") == Some(&json!(id)));
     let seen = "a task of one session is listed in another";
-    Ok(holds_if(!is_listed, seen, &exchange))
+    holds_if(!is_listed, seen, &exchange)
 }

@@ -15,7 +15,7 @@ pub(crate) async fn ask(url: &str, raw: Raw, timeout: Duration) -> Exchange {
             let path = target.locate("/", "/");
             send(&target, raw.at(&path), timeout).await
         }
-        Err(error) => Exchange { broken: Some(error.to_string()), ..Exchange::default() },
+        Err(error) => Exchange::failed(error.to_string()),
     }
 }
 

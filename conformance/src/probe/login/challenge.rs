@@ -1,5 +1,6 @@
 //! What a refusal says of the login that it wants.
 
+use super::discovery::well_known;
 use crate::probe::exchange::Exchange;
 
 /// What the lines of WWW-Authenticate say together (RFC 9110 §11.6.1).
@@ -30,6 +31,12 @@ impl Challenges {
         let mut parameters = self.parameters.iter();
         let (_, value) = parameters.find(|(known, _)| known == name)?;
         Some(value)
+    }
+
+    /// Where the metadata of the server at this URL may lie (RFC 9728).
+    pub(crate) fn places(&self, url: &str) -> Vec<String> {
+        let named = self.parameter("resource_metadata").map(str::to_owned);
+        named.map_or_else(|| well_known(url, "oauth-protected-resource"), |it| vec![it])
     }
 
     fn read(&mut self, line: &str) {

@@ -11,6 +11,9 @@ use crate::probe::exchange::Exchange;
 use crate::probe::http::Raw;
 use crate::probe::revision::{Revision, handshake};
 
+/// The member of a server's metadata that names its authorization servers.
+const SERVERS: &str = "authorization_servers";
+
 /// What was found.
 pub(crate) struct Discovery {
     /// The refusal of a request without a token.
@@ -44,12 +47,9 @@ impl Discovery {
             return Err(format!("a request without a token is not refused with 401: {outcome}"));
         }
         let challenges = Challenges::of(&refusal);
-        let named = challenges.parameter("resource_metadata").map(str::to_owned);
-        let places =
-            named.map_or_else(|| well_known(url, "oauth-protected-resource"), |it| vec![it]);
-        let resource = first(&places, "authorization_servers", timeout).await.unwrap_or_default();
-        let servers = resource.value.get("authorization_servers").and_then(Value::as_array);
-        let issuer = servers.into_iter().flatten().find_map(Value::as_str);
+        let places = challenges.places(url);
+        let resource = first(&places, SERVERS, timeout).await.unwrap_or_default();
+        let issuer = servers(&resource.value).find_map(Value::as_str);
         // Before 2025-06-18 the server was its own authorization server.
         let issuer = issuer.map_or_else(|| origin(url).unwrap_or_default(), str::to_owned);
         let (base, openid) = (issuer.trim_end_matches('/'), "openid-configuration");
@@ -113,8 +113,13 @@ async fn first(urls: &[String], member: &str, timeout: Duration) -> Option<Docum
     None
 }
 
+/// The authorization servers that the metadata of a server names.
+pub(crate) fn servers(metadata: &Value) -> impl Iterator<Item = &Value> {
+    metadata.get(SERVERS).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// Where a well-known document of a URL may lie, the most exact place first (RFC 8414 §3.1, RFC 9728 §3.1).
-pub(crate) fn well_known(url: &str, name: &str) -> Vec<String> {
+pub(super) fn well_known(url: &str, name: &str) -> Vec<String> {
     let (origin, uri) = (origin(url).unwrap_or_default(), url.parse::<Uri>().unwrap_or_default());
     let full = uri.path_and_query().map_or("", |it| it.as_str());
     let suffixes = [full, uri.path(), uri.path().trim_end_matches('/'), ""];

@@ -12,26 +12,28 @@ use crate::transcript::format::{Action, Open, ScriptedAnswer};
 const SENDER: [&str; 3] = ["protocolVersion", "clientCapabilities", "clientInfo"];
 
 impl Scribe<'_> {
-    /// The `initialize` of the client, and the client's name.
-    pub(super) fn handshake(&self) -> Option<(Open, String)> {
+    /// The number of `initialize`, and its params.
+    fn initialize(&self) -> Option<(u64, Option<&Value>)> {
         self.session.items.iter().find_map(|item| match item {
-            Item::Request { method, params, .. } if method == "initialize" => {
-                let params = params.as_ref()?;
-                let text = |name: &str| params.get(name).cloned();
-                let version = text("protocolVersion");
-                Some(opened(version.as_ref(), text("capabilities"), text("clientInfo")))
+            Item::Request { serial, method, params, .. } if method == "initialize" => {
+                Some((*serial, params.as_ref()))
             }
             _ => None,
         })
     }
 
+    /// The `initialize` of the client, and the client's name.
+    pub(super) fn handshake(&self) -> Option<(Open, String)> {
+        let params = self.initialize()?.1?;
+        let text = |name: &str| params.get(name).cloned();
+        let version = text("protocolVersion");
+        Some(opened(version.as_ref(), text("capabilities"), text("clientInfo")))
+    }
+
     /// The version that the server answered the handshake with: the one of every request after it.
     pub(super) fn agreed(&self) -> Option<String> {
-        let serial = self.session.items.iter().find_map(|item| match item {
-            Item::Request { serial, method, .. } if method == "initialize" => Some(serial),
-            _ => None,
-        })?;
-        let answer = self.answers.get(serial)?.answer;
+        let (serial, _) = self.initialize()?;
+        let answer = self.answers.get(&serial)?.answer;
         let version = answer.value.get("protocolVersion")?.as_str()?;
         Some(version.to_owned())
     }
@@ -54,10 +56,7 @@ impl Scribe<'_> {
         self.sender = sender(&open);
         open.answers = self.scripted();
         if self.session.era == Era::Legacy {
-            let asked = self.session.items.iter().find_map(|item| match item {
-                Item::Request { serial, method, .. } if method == "initialize" => Some(*serial),
-                _ => None,
-            });
+            let asked = self.initialize().map(|(serial, _)| serial);
             open.expect = asked.and_then(|serial| self.expect(serial, &[]));
         }
         self.step(Action::Open(open), None);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::super::rule::Judge::All;
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::seen::{Ended, ReceivedRequest, Runs};
@@ -18,7 +19,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client connects and requests the list of tools",
         fix: "connect to the given URL, and list the tools",
         scenes: CALM,
-        judge: speaks,
+        judge: All(speaks),
     },
     ClientRule {
         id: "client.frame",
@@ -27,7 +28,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A message is one JSON object with jsonrpc \"2.0\" and a method, or a result or an error",
         fix: "send each message by itself, as {\"jsonrpc\":\"2.0\",…}",
         scenes: &Scene::ALL,
-        judge: |runs| each(posts(runs), NOTHING, frame),
+        judge: All(|runs| each(posts(runs), NOTHING, frame)),
     },
     ClientRule {
         id: "client.request-id",
@@ -36,7 +37,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The id of a request is a string or an integer that was not used before in the session",
         fix: "increment ids, and never use one twice",
         scenes: &Scene::ALL,
-        judge: request_id,
+        judge: All(request_id),
     },
     ClientRule {
         id: "client.accept",
@@ -45,7 +46,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Each POST accepts application/json and text/event-stream",
         fix: "send Accept: application/json, text/event-stream",
         scenes: &Scene::ALL,
-        judge: |runs| each(posts(runs), NOTHING, accept),
+        judge: All(|runs| each(posts(runs), NOTHING, accept)),
     },
     ClientRule {
         id: "client.content-type",
@@ -54,7 +55,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Each POST has the content type application/json",
         fix: "send Content-Type: application/json",
         scenes: &Scene::ALL,
-        judge: |runs| each(posts(runs), NOTHING, content_type),
+        judge: All(|runs| each(posts(runs), NOTHING, content_type)),
     },
     ClientRule {
         id: "client.ends",
@@ -63,7 +64,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client exits when its work is done",
         fix: "close the session, and everything that keeps the program running, such as streams and timers",
         scenes: CALM,
-        judge: ends,
+        judge: All(ends),
     },
 ];
 

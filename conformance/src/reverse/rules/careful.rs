@@ -1,13 +1,16 @@
 //! What careful clients do before servers that err or mean harm.
 
+use super::super::rule::Judge::{After, In};
 use super::super::rule::{ClientRule, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::TRAP;
-use super::super::seen::{Ended, Runs, SceneRun};
+use super::super::seen::{Ended, SceneRun};
 use super::super::stage::ENDLESS;
-use super::legacy::judged_all;
 use super::{MUST, PRACTICE};
 use crate::check::Verdict;
+
+/// Why a rule about what comes after the list does not apply.
+const NO_LIST: &str = "the client did not list the tools";
 
 pub(super) const RULES: &[ClientRule] = &[
     ClientRule {
@@ -17,16 +20,13 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A response with an id that the client never used is ignored",
         fix: "match responses to requests by id, including its JSON type, and drop a response that matches none",
         scenes: &[Scene::WrongId],
-        judge: |runs| {
-            listed(runs, Scene::WrongId, |seen| {
-                let mut calls = seen.calls("tools/call");
-                let trap =
-                    calls.find(|request| request.param("name").is_some_and(|name| name == TRAP));
-                trap.map_or(Verdict::Holds, |request| {
-                    finding("the client called a tool from the response with the wrong id", request)
-                })
+        judge: After("tools/list", NO_LIST, |seen| {
+            let mut calls = seen.calls("tools/call");
+            let trap = calls.find(|request| request.param("name").is_some_and(|name| name == TRAP));
+            trap.map_or(Verdict::Holds, |request| {
+                finding("the client called a tool from the response with the wrong id", request)
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.redirect",
@@ -35,15 +35,11 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A redirect to another origin is not followed",
         fix: "follow redirects only within the same origin: sessions and tokens belong to one origin",
         scenes: &[Scene::Redirects],
-        judge: |runs| {
-            judged_all(runs, Scene::Redirects, |seen| {
-                match seen.requests.iter().find(|request| request.elsewhere) {
-                    Some(request) => finding("the client sent this to the other origin", request),
-                    None if seen.requests.is_empty() => missing("the client sent no request"),
-                    None => Verdict::Holds,
-                }
-            })
-        },
+        judge: In(|seen| match seen.requests.iter().find(|request| request.elsewhere) {
+            Some(request) => finding("the client sent this to the other origin", request),
+            None if seen.requests.is_empty() => missing("the client sent no request"),
+            None => Verdict::Holds,
+        }),
     },
     ClientRule {
         id: "client.endless",
@@ -52,17 +48,14 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client limits the size of a message that it reads",
         fix: "stop reading a message above a documented size, and close the connection",
         scenes: &[Scene::Endless],
-        judge: |runs| {
-            listed(runs, Scene::Endless, |seen| {
-                match seen.requests.iter().find(|request| request.taken >= ENDLESS) {
-                    Some(request) => finding(
-                        format!("the client read {} MiB of one event", ENDLESS >> 20),
-                        request,
-                    ),
-                    None => ended(seen),
+        judge: After("tools/list", NO_LIST, |seen| {
+            match seen.requests.iter().find(|request| request.taken >= ENDLESS) {
+                Some(request) => {
+                    finding(format!("the client read {} MiB of one event", ENDLESS >> 20), request)
                 }
-            })
-        },
+                None => ended(seen),
+            }
+        }),
     },
     ClientRule {
         id: "client.garbage",
@@ -71,17 +64,9 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "An answer that is not JSON fails the call, and does not block or crash the client",
         fix: "fail the call with the error of the JSON parser",
         scenes: &[Scene::Garbage],
-        judge: |runs| listed(runs, Scene::Garbage, ended),
+        judge: After("tools/list", NO_LIST, ended),
     },
 ];
-
-/// Judges a scene in which the client listed the tools.
-fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    judged_all(runs, scene, |seen| match seen.calls("tools/list").next() {
-        Some(_) => judge(seen),
-        None => Verdict::Inapplicable("the client did not list the tools".to_owned()),
-    })
-}
 
 /// Checks that the client exited and was not ended by a signal.
 fn ended(seen: &SceneRun) -> Verdict {

@@ -3,6 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
+use super::super::rule::Judge::{After, All, In};
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::{CURSOR, LEGACY};
@@ -18,7 +19,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The first message of a session is initialize",
         fix: "send only initialize and ping until the answer to initialize has arrived",
         scenes: &[Scene::Legacy],
-        judge: initialize_first,
+        judge: After("initialize", NO_HANDSHAKE, initialize_first),
     },
     ClientRule {
         id: "client.initialize-params",
@@ -27,7 +28,9 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "initialize has protocolVersion, capabilities and clientInfo with name and version",
         fix: "send all three, with the types of the schema",
         scenes: &[Scene::Legacy],
-        judge: |runs| each(of(runs, Scene::Legacy, "initialize"), NO_HANDSHAKE, initialize_params),
+        judge: All(|runs| {
+            each(of(runs, Scene::Legacy, "initialize"), NO_HANDSHAKE, initialize_params)
+        }),
     },
     ClientRule {
         id: "client.initialized",
@@ -36,7 +39,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "notifications/initialized follows the answer to initialize, before any other request",
         fix: "send notifications/initialized as soon as the answer to initialize has arrived",
         scenes: &[Scene::Legacy],
-        judge: initialized,
+        judge: After("initialize", NO_HANDSHAKE, initialized),
     },
     ClientRule {
         id: "client.session-header",
@@ -45,14 +48,14 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every request after the handshake has the session id of the server in Mcp-Session-Id, unchanged",
         fix: "keep the Mcp-Session-Id of the answer to initialize, and send it with every later request",
         scenes: &[Scene::Legacy],
-        judge: |runs| {
+        judge: All(|runs| {
             each(later(runs), NO_HANDSHAKE, |request| {
                 let given = request.header("mcp-session-id");
                 let is_given =
                     given.is_some_and(|it| it.starts_with("session-") && it.ends_with("-!~"));
                 (!is_given).then(|| format!("Mcp-Session-Id is {given:?}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.version-header",
@@ -61,13 +64,13 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every request after the handshake names the negotiated revision in MCP-Protocol-Version",
         fix: "send MCP-Protocol-Version with the revision in the server's answer",
         scenes: &[Scene::Legacy],
-        judge: |runs| {
+        judge: All(|runs| {
             each(later(runs), NO_HANDSHAKE, |request| {
                 let given = request.header("mcp-protocol-version");
                 (given != Some(LEGACY))
                     .then(|| format!("MCP-Protocol-Version is {given:?} instead of {LEGACY}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.cursor",
@@ -76,7 +79,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The next page is requested with the unchanged cursor",
         fix: "treat nextCursor as opaque, and send it back unchanged, until a page has none",
         scenes: &[Scene::Legacy],
-        judge: cursor,
+        judge: After("initialize", NO_HANDSHAKE, cursor),
     },
     ClientRule {
         id: "client.session-end",
@@ -85,12 +88,10 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A session that is no longer needed is ended with DELETE",
         fix: "send DELETE with Mcp-Session-Id when the client exits",
         scenes: &[Scene::Legacy],
-        judge: |runs| {
-            judged(runs, Scene::Legacy, |seen| {
-                let ended = seen.requests.iter().any(|request| request.method == Method::DELETE);
-                if ended { Verdict::Holds } else { missing("the client sent no DELETE") }
-            })
-        },
+        judge: After("initialize", NO_HANDSHAKE, |seen| {
+            let ended = seen.requests.iter().any(|request| request.method == Method::DELETE);
+            if ended { Verdict::Holds } else { missing("the client sent no DELETE") }
+        }),
     },
     ClientRule {
         id: "client.unspoken-version",
@@ -99,17 +100,15 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "If the client does not support the revision in the server's answer, it sends no more requests",
         fix: "compare protocolVersion in the answer with the revisions that you support, and disconnect if it is not one of them",
         scenes: &[Scene::Unspoken],
-        judge: |runs| {
-            judged(runs, Scene::Unspoken, |seen| {
-                match seen.calls("tools/list").find(|request| !request.is_modern()) {
-                    Some(request) => finding(
-                        "the client continued after the server answered with the revision 1999-01-01",
-                        request,
-                    ),
-                    None => Verdict::Holds,
-                }
-            })
-        },
+        judge: After("initialize", NO_HANDSHAKE, |seen| {
+            match seen.calls("tools/list").find(|request| !request.is_modern()) {
+                Some(request) => finding(
+                    "the client continued after the server answered with the revision 1999-01-01",
+                    request,
+                ),
+                None => Verdict::Holds,
+            }
+        }),
     },
     ClientRule {
         id: "client.session-lost",
@@ -118,7 +117,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "After 404 to a request with a session, the client opens a new one without Mcp-Session-Id",
         fix: "on 404, drop the session, send initialize without the header, and continue in the new session",
         scenes: &[Scene::Forgets],
-        judge: session_lost,
+        judge: After("initialize", NO_HANDSHAKE, session_lost),
     },
     ClientRule {
         id: "client.both-eras",
@@ -127,32 +126,14 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client supports servers with a handshake",
         fix: "begin with server/discover or initialize, and fall back to the other if the answer requires it",
         scenes: &[Scene::Legacy],
-        judge: |runs| {
-            judged_all(runs, Scene::Legacy, |seen| match seen.calls("initialize").next() {
-                Some(_) => Verdict::Holds,
-                None => missing("the client never sent initialize"),
-            })
-        },
+        judge: In(|seen| match seen.calls("initialize").next() {
+            Some(_) => Verdict::Holds,
+            None => missing("the client never sent initialize"),
+        }),
     },
 ];
 
-const NO_HANDSHAKE: &str = "the client never sent initialize";
-
-/// Judges a scene in which there was a handshake.
-pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    judged_all(runs, scene, |seen| match seen.calls("initialize").next() {
-        Some(_) => judge(seen),
-        None => Verdict::Inapplicable(NO_HANDSHAKE.to_owned()),
-    })
-}
-
-pub(super) fn judged_all(
-    runs: &Runs,
-    scene: Scene,
-    judge: impl Fn(&SceneRun) -> Verdict,
-) -> Verdict {
-    runs.of(scene).map_or_else(|| Verdict::Unclear("the scene was not run".to_owned()), judge)
-}
+pub(super) const NO_HANDSHAKE: &str = "the client never sent initialize";
 
 fn of<'r>(
     runs: &'r Runs,
@@ -171,19 +152,17 @@ fn later(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
         .filter(|request| request.rpc() != Some("initialize"))
 }
 
-fn initialize_first(runs: &Runs) -> Verdict {
-    judged(runs, Scene::Legacy, |seen| {
-        let first = seen.requests.iter().find(|request| {
-            let probe = request.is_modern() || request.method != Method::POST;
-            !probe && request.rpc() != Some("ping")
-        });
-        match first {
-            Some(request) if request.rpc() != Some("initialize") => {
-                finding("the client sent this before initialize", request)
-            }
-            _ => Verdict::Holds,
+fn initialize_first(seen: &SceneRun) -> Verdict {
+    let first = seen.requests.iter().find(|request| {
+        let probe = request.is_modern() || request.method != Method::POST;
+        !probe && request.rpc() != Some("ping")
+    });
+    match first {
+        Some(request) if request.rpc() != Some("initialize") => {
+            finding("the client sent this before initialize", request)
         }
-    })
+        _ => Verdict::Holds,
+    }
 }
 
 fn initialize_params(request: &ReceivedRequest) -> Option<String> {
@@ -202,47 +181,37 @@ fn initialize_params(request: &ReceivedRequest) -> Option<String> {
     wrong.map(|(_, what)| what.to_owned())
 }
 
-fn initialized(runs: &Runs) -> Verdict {
-    judged(runs, Scene::Legacy, |seen| {
-        let after = seen.requests.iter().skip_while(|request| request.rpc() != Some("initialize"));
-        let mut posts = after.skip(1).filter(|request| request.method == Method::POST);
-        match posts.find(|request| request.rpc() != Some("ping")) {
-            Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
-            Some(request) => {
-                finding("the client sent this before notifications/initialized", request)
-            }
-            None => missing("the client sent nothing after initialize"),
-        }
-    })
+fn initialized(seen: &SceneRun) -> Verdict {
+    let after = seen.requests.iter().skip_while(|request| request.rpc() != Some("initialize"));
+    let mut posts = after.skip(1).filter(|request| request.method == Method::POST);
+    match posts.find(|request| request.rpc() != Some("ping")) {
+        Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
+        Some(request) => finding("the client sent this before notifications/initialized", request),
+        None => missing("the client sent nothing after initialize"),
+    }
 }
 
-fn cursor(runs: &Runs) -> Verdict {
-    judged(runs, Scene::Legacy, |seen| {
-        let mut pages = seen.calls("tools/list").filter(|request| !request.is_modern());
-        if pages.next().is_none() {
-            return Verdict::Inapplicable("the client listed no tools".to_owned());
-        }
-        match pages.next() {
-            None => missing("the client never requested the second page"),
-            Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => {
-                Verdict::Holds
-            }
-            Some(request) => finding(format!("the cursor of the server was {CURSOR:?}"), request),
-        }
-    })
+fn cursor(seen: &SceneRun) -> Verdict {
+    let mut pages = seen.calls("tools/list").filter(|request| !request.is_modern());
+    if pages.next().is_none() {
+        return Verdict::Inapplicable("the client listed no tools".to_owned());
+    }
+    match pages.next() {
+        None => missing("the client never requested the second page"),
+        Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => Verdict::Holds,
+        Some(request) => finding(format!("the cursor of the server was {CURSOR:?}"), request),
+    }
 }
 
-fn session_lost(runs: &Runs) -> Verdict {
-    judged(runs, Scene::Forgets, |seen| {
-        let after = seen.requests.iter().skip_while(|request| request.status != 404);
-        let mut after = after.skip(1);
-        let Some(lost) = seen.requests.iter().find(|request| request.status == 404) else {
-            return Verdict::Inapplicable("the client called no tool".to_owned());
-        };
-        match after.find(|request| request.rpc() == Some("initialize")) {
-            Some(request) if request.header("mcp-session-id").is_none() => Verdict::Holds,
-            Some(request) => finding("initialize has a session id", request),
-            None => finding("the client sent no initialize after this 404", lost),
-        }
-    })
+fn session_lost(seen: &SceneRun) -> Verdict {
+    let after = seen.requests.iter().skip_while(|request| request.status != 404);
+    let mut after = after.skip(1);
+    let Some(lost) = seen.requests.iter().find(|request| request.status == 404) else {
+        return Verdict::Inapplicable("the client called no tool".to_owned());
+    };
+    match after.find(|request| request.rpc() == Some("initialize")) {
+        Some(request) if request.header("mcp-session-id").is_none() => Verdict::Holds,
+        Some(request) => finding("initialize has a session id", request),
+        None => finding("the client sent no initialize after this 404", lost),
+    }
 }

@@ -3,6 +3,7 @@
 use http::Method;
 use serde_json::Value;
 
+use super::super::rule::Judge::All;
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::modern::META_CAPABILITIES;
@@ -19,7 +20,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every request names its revision and the client's capabilities in _meta",
         fix: "put io.modelcontextprotocol/protocolVersion and …/clientCapabilities into params._meta of every request",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             each(requests(runs), SPEAKS_NOT, |request| {
                 let version = request.meta(META_VERSION).and_then(Value::as_str);
                 let capabilities = request.meta(META_CAPABILITIES).is_some_and(Value::is_object);
@@ -29,7 +30,7 @@ pub(super) const RULES: &[ClientRule] = &[
                     (other, _) => Some(format!("the revision in _meta is {other:?}")),
                 }
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.modern-version-header",
@@ -38,14 +39,14 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every POST has MCP-Protocol-Version, with the revision in _meta",
         fix: "send MCP-Protocol-Version: 2026-07-28 with every POST",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             each(modern(runs), SPEAKS_NOT, |request| {
                 let given = request.header("mcp-protocol-version");
                 let in_meta = request.meta(META_VERSION).and_then(Value::as_str);
                 (given.is_none() || given != in_meta)
                     .then(|| format!("MCP-Protocol-Version is {given:?}, _meta has {in_meta:?}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.method-header",
@@ -54,12 +55,12 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Mcp-Method repeats the method of the body",
         fix: "send Mcp-Method with every request and notification",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             each(modern(runs), SPEAKS_NOT, |request| {
                 let given = request.header("mcp-method");
                 (given != request.rpc()).then(|| format!("Mcp-Method is {given:?}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.name-header",
@@ -68,13 +69,13 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Mcp-Name repeats the name of the tool that is called",
         fix: "send Mcp-Name with tools/call, prompts/get, resources/read and tasks/*",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             each(calls(runs), CALLS_NOT, |request| {
                 let given = request.header("mcp-name");
                 let in_body = request.param("name").and_then(Value::as_str);
                 (given != in_body).then(|| format!("Mcp-Name is {given:?}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.parameter-header",
@@ -83,7 +84,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A parameter with x-mcp-header is repeated in its header",
         fix: "send Mcp-Param-NAME with the value for each annotated parameter that the call has",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             let region = |request: &ReceivedRequest| {
                 request.param("arguments")?.get("region")?.as_str().map(str::to_owned)
             };
@@ -93,7 +94,7 @@ pub(super) const RULES: &[ClientRule] = &[
                 (given != region(request).as_deref())
                     .then(|| format!("Mcp-Param-Region is {given:?}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.unusable-tool",
@@ -102,7 +103,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A tool whose x-mcp-header is not a valid header name is dropped, and the others are kept",
         fix: "remove tools with invalid annotations from the list, and log it",
         scenes: &[Scene::Modern],
-        judge: |runs| {
+        judge: All(|runs| {
             let called = |name: &str| {
                 calls(runs)
                     .find(|request| request.param("name").and_then(Value::as_str) == Some(name))
@@ -115,7 +116,7 @@ pub(super) const RULES: &[ClientRule] = &[
                 (None, Some(_)) => Verdict::Holds,
                 (None, None) => Verdict::Inapplicable(CALLS_NOT.to_owned()),
             }
-        },
+        }),
     },
     ClientRule {
         id: "client.rounds",
@@ -124,7 +125,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A request that needs input is repeated with a new id, the unchanged requestState, and answers under the keys of the questions",
         fix: "repeat the request with inputResponses under the keys of inputRequests, and with the unchanged requestState",
         scenes: &[Scene::Asks],
-        judge: rounds,
+        judge: All(rounds),
     },
     ClientRule {
         id: "client.state-leak",
@@ -133,7 +134,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "No other request has requestState or inputResponses",
         fix: "forget both when the request has its result",
         scenes: &[Scene::Asks],
-        judge: |runs| {
+        judge: All(|runs| {
             let asks = runs.of(Scene::Asks).into_iter().flat_map(|seen| &seen.requests);
             let others =
                 asks.filter(|request| request.rpc().is_some_and(|method| method != "tools/call"));
@@ -143,7 +144,7 @@ pub(super) const RULES: &[ClientRule] = &[
                     .find(|name| request.param(name).is_some());
                 has.map(|name| format!("the request has {name}"))
             })
-        },
+        }),
     },
     ClientRule {
         id: "client.modern",
@@ -152,7 +153,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client supports servers without a handshake",
         fix: "begin with server/discover, or after error −32022 use a revision that the error lists",
         scenes: &[Scene::Modern],
-        judge: |runs| match modern(runs).next() {
+        judge: All(|runs| match modern(runs).next() {
             Some(_) => Verdict::Holds,
             None => match runs.of(Scene::Modern).and_then(|seen| seen.requests.last()) {
                 Some(request) => finding(
@@ -161,7 +162,7 @@ pub(super) const RULES: &[ClientRule] = &[
                 ),
                 None => missing("the client sent nothing"),
             },
-        },
+        }),
     },
 ];
 

@@ -2,17 +2,16 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{Ask, MAX_WAITING, Replies};
-use crate::child::Group;
+use crate::child::{Group, piped, too_long};
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::{BoxError, TargetError};
 
@@ -101,33 +100,21 @@ struct ServerLine {
 struct Process {
     group: Group,
     stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
+    lines: mpsc::Receiver<Vec<u8>>,
     /// What is still to be written.
     input: VecDeque<u8>,
-    /// What has been read of the line that is coming in.
-    line: Vec<u8>,
 }
 
 impl Process {
     fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, BoxError> {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut group = Group::spawn(command)
+        let mut group = Group::spawn(piped(program, arguments))
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-        let (stdin, stdout) = (group.child.stdin.take(), group.child.stdout.take());
-        Ok(Self {
-            group,
-            stdin: stdin.ok_or("it has no stdin")?,
-            stdout: BufReader::new(stdout.ok_or("it has no stdout")?),
-            input: VecDeque::new(),
-            line: Vec::new(),
-        })
+        let (stdin, lines) = group.talk(|_| {});
+        Ok(Self { group, stdin: stdin.ok_or("it has no stdin")?, lines, input: VecDeque::new() })
     }
 
     /// Writes some or reads some; the message if that ends a line. Loses nothing when it is dropped while it waits.
     async fn step(&mut self) -> Result<Option<ServerLine>, BoxError> {
-        let room = (MAX_EVENT_BYTES + 1).saturating_sub(self.line.len());
-        let mut bounded = (&mut self.stdout).take(room as u64);
         let (front, _) = self.input.as_slices();
         tokio::select! {
             written = self.stdin.write(front), if !front.is_empty() => {
@@ -138,15 +125,11 @@ impl Process {
                 self.input.drain(..written);
                 Ok(None)
             }
-            read = bounded.read_until(b'\n', &mut self.line) => {
-                read?;
-                let line = std::mem::take(&mut self.line);
+            line = self.lines.recv() => {
+                let line = line.unwrap_or_default();
                 if !line.ends_with(b"\n") {
-                    return Err(if line.len() > MAX_EVENT_BYTES {
-                        format!("a line has more than {MAX_EVENT_BYTES} bytes").into()
-                    } else {
-                        "the server closed its stdout".into()
-                    });
+                    let problem = too_long(&line);
+                    return Err(problem.unwrap_or("the server closed its stdout".to_owned()).into());
                 }
                 let line = std::str::from_utf8(line.trim_ascii_end())?;
                 let message = serde_json::from_str(line)

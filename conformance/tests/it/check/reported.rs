@@ -50,6 +50,24 @@ fn endless(cursor: &'static str) -> Fault {
     .and(result("prompts/list", move |result| result["nextCursor"] = cursor.into()))
 }
 
+/// The read-only tool takes a text, and refuses each call in these words.
+fn refusing(text: &'static str) -> Fault {
+    let failed = json!({"content": [{"type": "text", "text": text}], "isError": true});
+    instead(move |asked| asked.is_call("look").then(|| asked.answered(failed.clone()))).and(result(
+        "tools/list",
+        |result| {
+            for tool in result["tools"].as_array_mut().unwrap() {
+                if tool["name"] == "look" {
+                    let properties = json!({"text": {"type": "string"}, "a": {"type": "string"}});
+                    tool["inputSchema"] = json!({
+                        "type": "object", "properties": properties, "required": ["text", "a"],
+                    });
+                }
+            }
+        },
+    ))
+}
+
 fn over_http() -> Vec<Report> {
     let tool = |properties: Value| json!({"type": "object", "properties": properties});
     vec![
@@ -149,6 +167,14 @@ fn over_http() -> Vec<Report> {
         // It is as the specification wants it.
         ("xpzouying/xiaohongshu-mcp#677", taking(json!({"type": "object"})), &[]),
         (
+            "sbroenne/mcp-server-excel#850, sbroenne/mcp-server-excel#854",
+            refusing(
+                "The arguments dictionary is missing a value for the required parameter 'session_id'. \
+                 (Parameter 'arguments')",
+            ),
+            &["tools.fitting-call"],
+        ),
+        (
             "ArcadeAI/arcade-mcp#817, mongodb-js/mongodb-mcp-server#869",
             result("tools/list", |result| {
                 for tool in result["tools"].as_array_mut().unwrap() {
@@ -180,8 +206,31 @@ async fn reports_about_servers_over_http_are_confirmed_or_not() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Tools refuse calls that fit their schemas for many reasons.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_a_fitting_call_is_a_finding_if_it_is_for_the_form_of_the_arguments() {
+    for (text, is_found) in [
+        ("1 validation error for lookArguments\ntext\n  Field required [type=missing]", true),
+        ("Missing required parameter: sessionId", true),
+        ("[{\"path\":[\"a\"],\"message\":\"Expected string, received number\"}]", true),
+        ("data/text must be a number", true),
+        ("look() got an unexpected keyword argument 'text'", true),
+        ("no such file: a", false),
+        ("Missing required parameter: set API_KEY", false),
+        ("Unauthorized: a token field is required", false),
+        ("the expression must be a number", false),
+        ("Unknown argument \"first\" on field \"Query.user\"", false),
+        ("it has a list of 3 problems", false),
+    ] {
+        let check = Check::url(broken(correct(), refusing(text)));
+        let check = check.revisions(vec![Revision::V2025_11_25]).only(["tools.fitting".to_owned()]);
+        let report = check.run(|_| {}).await.unwrap();
+        assert_eq!(report.findings().count() == 1, is_found, "{}", super::text(&report));
+    }
+}
+
 /// The same of programs, which are shell.
-const ON_PIPES: [(&str, &str, &[&str]); 4] = [
+const ON_PIPES: [(&str, &str, &[&str]); 5] = [
     (
         "0xKoda/WireMCP#24, Aas-ee/open-webSearch#23, mcp-hangar/mcp-hangar#563",
         "echo '🚀 WireMCP Server is running...'",
@@ -196,6 +245,12 @@ const ON_PIPES: [(&str, &str, &[&str]); 4] = [
         "ProxymanApp/Proxyman#2727, codefuturist/email-mcp#60",
         "trap 'sleep 30' EXIT",
         &["stdio.end"],
+    ),
+    // Ids that are texts lose their quotes.
+    (
+        "muthuishere/mcp-server-bash-sdk#8",
+        r#"answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$(echo "$id" | tr -d '"')" "$1"; }"#,
+        &["base.json"],
     ),
     // Stdin is read as cp1252.
     (

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::rule::Verdict;
+use super::super::super::rule::{Verdict, inapplicable};
 use super::super::calls::{callable, needs_nothing, nothing_to_call};
 use crate::probe::{Bench, Exchange};
 
@@ -104,16 +104,14 @@ pub(super) async fn asking(bench: &mut Bench) -> Result<Vec<String>, Verdict> {
     }
     match &bench.asking {
         Some(asking) if !asking.is_empty() => Ok(asking.clone()),
-        _ => Err(Verdict::Inapplicable("no tool that may be called needs input".to_owned())),
+        _ => Err(inapplicable("no tool that may be called needs input")),
     }
 }
 
 /// Whether a call was completed, and not refused (in either form) or answered with another question.
 pub(super) fn is_complete(exchange: &Exchange) -> bool {
-    exchange.result().is_some_and(|result| {
-        result.get("resultType") == Some(&json!("complete"))
-            && result.get("isError") != Some(&json!(true))
-    })
+    let kind = exchange.result().and_then(|it| it.get("resultType"));
+    kind == Some(&json!("complete")) && !exchange.is_failure()
 }
 
 /// Whether it was refused by a JSON-RPC error.

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::super::super::rule::{Verdict, finding, holds_if};
+use super::super::super::rule::{Outcome, finding, holds_if, inapplicable};
 use super::{cancel, knowing, make};
 use crate::probe::{Bench, QUIET};
 
 /// The id of the subscription.
 const ID: &str = "of a task";
 
-pub(super) async fn undeclared(bench: &mut Bench) -> Result<Verdict, Verdict> {
+pub(super) async fn undeclared(bench: &mut Bench) -> Outcome {
     let (id, _) = make(bench).await?;
     let (exchange, open) = bench.listen(json!(ID), json!({"taskIds": [id]})).await;
     drop(open);
     leave(bench).await;
     cancel(bench, &[&id]).await;
     let good = exchange.code() == Some(-32021);
-    Ok(holds_if(good, exchange.outcome(), &exchange))
+    holds_if(good, exchange.outcome(), &exchange)
 }
 
-pub(super) async fn notified(bench: &mut Bench) -> Result<Verdict, Verdict> {
+pub(super) async fn notified(bench: &mut Bench) -> Outcome {
     let (id, _) = make(bench).await?;
     let params = knowing(bench, json!({"notifications": {"taskIds": [id]}}));
     let (mut exchange, open) = bench.listen_with(json!(ID), params).await;
@@ -32,7 +32,7 @@ pub(super) async fn notified(bench: &mut Bench) -> Result<Verdict, Verdict> {
         leave(bench).await;
         cancel(bench, &[&id]).await;
         let outcome = exchange.outcome();
-        return Ok(Verdict::Inapplicable(format!(
+        return Err(inapplicable(format!(
             "the server does not send notifications about tasks: {outcome}"
         )));
     };
@@ -43,15 +43,15 @@ pub(super) async fn notified(bench: &mut Bench) -> Result<Verdict, Verdict> {
     leave(bench).await;
     if let Some(other) = agreed.iter().find(|it| **it != json!(id)) {
         let seen = format!("the server accepted the task {other}, which was not requested");
-        return Ok(finding(seen, &exchange));
+        return finding(seen, &exchange);
     }
     let received: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
     if received.is_empty() && !agreed.is_empty() {
         // A notification is allowed to be lost.
-        return Ok(Verdict::Inapplicable("no notification about the task came in time".to_owned()));
+        return Err(inapplicable("no notification about the task came in time"));
     }
     let misfit = received.into_iter().find_map(|it| misfit(it, &id));
-    Ok(misfit.map_or(Verdict::Holds, |seen| finding(seen, &exchange)))
+    misfit.map_or(Ok(()), |seen| finding(seen, &exchange))
 }
 
 fn is_of_tasks(message: &Value) -> bool {

@@ -24,6 +24,15 @@ pub(super) fn called() -> Vec<Mutant> {
                 });
             })),
         ),
+        legacy(
+            "tools.fitting-call",
+            instead(|asked| {
+                let text =
+                    "The arguments dictionary is missing a value for the required parameter 'x'.";
+                let error = json!({"content": [{"type": "text", "text": text}], "isError": true});
+                asked.is_call("look").then(|| asked.answered(error))
+            }),
+        ),
         modern(
             "prompts.get",
             instead_error(
