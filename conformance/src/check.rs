@@ -9,6 +9,7 @@ mod heard;
 mod report;
 mod rule;
 mod rules;
+mod verdict;
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};

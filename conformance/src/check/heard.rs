@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::rule::{Finding, Outcome, Verdict, unclear};
+use super::verdict::{Finding, Outcome, Verdict, unclear};
 use crate::probe::{Bench, Exchange, Line, Logged, Revision, Talk};
 
 /// A longer line is not expected to be understood.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::heard::{Heard, every, exchanges};
+pub use super::verdict::{Finding, Verdict};
+pub(super) use super::verdict::{Outcome, inapplicable, unclear, verdict};
 use crate::probe::{Bench, Exchange, Logged, Raw, Revision};
 
 /// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
@@ -30,9 +32,6 @@ pub struct Rule {
     pub(super) scope: Scope,
     pub(super) probe: Probe,
 }
-
-/// How a rule is answered: it holds, or anything else.
-pub(super) type Outcome = Result<(), Verdict>;
 
 /// How a rule is judged.
 #[derive(Debug)]
@@ -94,28 +93,6 @@ pub(super) enum Transport {
     Stdio,
 }
 
-/// How a rule was answered.
-#[derive(Debug, Clone)]
-pub enum Verdict {
-    /// It holds.
-    Holds,
-    /// It does not hold.
-    Finding(Box<Finding>),
-    /// It is about something that this server does not have.
-    Inapplicable(String),
-    /// It could not be judged.
-    Unclear(String),
-}
-
-/// Where a rule does not hold.
-#[derive(Debug, Clone)]
-pub struct Finding {
-    /// What was seen, in a sentence.
-    pub seen: String,
-    /// The exchange that shows it.
-    pub exchange: Exchange,
-}
-
 impl Rule {
     pub(super) async fn judge(&self, bench: &mut Bench) -> Verdict {
         let outcome = match self.probe {
@@ -173,15 +150,6 @@ pub(super) fn proven(seen: impl Into<String>, exchange: &Exchange) -> Outcome {
     Err(Verdict::Finding(found.into()))
 }
 
-/// The rule is about something that the server does not have.
-pub(super) fn inapplicable(why: impl Into<String>) -> Verdict {
-    Verdict::Inapplicable(why.into())
-}
-
-pub(super) fn unclear(why: impl Into<String>) -> Verdict {
-    Verdict::Unclear(why.into())
-}
-
 /// Whether what a rule is about is there.
 pub(super) fn applies(is_there: bool, otherwise: impl Into<String>) -> Outcome {
     if is_there { Ok(()) } else { Err(inapplicable(otherwise)) }
@@ -190,10 +158,6 @@ pub(super) fn applies(is_there: bool, otherwise: impl Into<String>) -> Outcome {
 /// Whether a capability that a rule is about is declared.
 pub(super) fn declares(bench: &Bench, capability: &str) -> Outcome {
     applies(bench.offers(capability), format!("the server does not declare {capability}"))
-}
-
-pub(super) fn verdict(outcome: Outcome) -> Verdict {
-    outcome.err().unwrap_or(Verdict::Holds)
 }
 
 /// The server answers no harmless request with a result.

@@ -1,5 +1,5 @@
-//! An answer over HTTP as it comes in: its head first, then a body, or the events of a stream. Each answer is read here,
-//! and nowhere else, also one that is on its way to another client.
+//! An answer over HTTP as it comes in: its head first, then a body, or the events of a stream. Each is read here, and
+//! nowhere else, also one that is on its way to another client.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 //!
 //! What was exchanged is kept for the rules about logins, with tokens and secrets masked.
 
+mod address;
 mod asking;
 mod browser;
 mod challenge;
@@ -14,9 +15,10 @@ use data_encoding::{BASE64, BASE64URL_NOPAD};
 use http::Method;
 use serde_json::Value;
 
+pub(crate) use self::address::{is_of, is_secure, origin};
 use self::asking::{ask, reason};
 pub(crate) use self::challenge::Challenges;
-pub(crate) use self::discovery::{Discovery, is_of, is_secure, origin, servers};
+pub(crate) use self::discovery::{Discovery, servers};
 use super::exchange::Exchange;
 use super::http::Raw;
 

@@ -1,6 +1,6 @@
 //! What a refusal says of the login that it wants.
 
-use super::discovery::well_known;
+use super::address::well_known;
 use crate::probe::exchange::Exchange;
 
 /// What the lines of WWW-Authenticate say together (RFC 9110 §11.6.1).
