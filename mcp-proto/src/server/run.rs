@@ -4,6 +4,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
 use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::blocking::{self, NotDone};
@@ -188,8 +191,12 @@ impl Server {
             Some(client) => Some(client.turn().await),
             None => None,
         };
+        // Until it is done, whether or not this call is polled meanwhile.
+        let write = move |server: &Self| {
+            let _turn = turn;
+            write(server)
+        };
         let payload = self.write_on_thread(write).await?;
-        drop(turn);
         Ok(match held {
             None => payload,
             Some(mut held) => {
@@ -203,14 +210,27 @@ impl Server {
         &self,
         write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
     ) -> Result<Payload, ErrorObject> {
-        let turn = Arc::clone(&self.0.writers).acquire_owned().await;
-        let server = self.clone();
-        let written = blocking::run(move || {
-            // Held until the writing is done, even if the caller no longer waits.
-            let _turn = turn;
-            write(&server)
-        });
-        written.await.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))
+        let (server, writers) = (self.clone(), Arc::clone(&self.0.writers));
+        let written = async move {
+            let turn = writers.acquire_owned().await;
+            blocking::run(move || {
+                // Held until the writing is done, even if the caller no longer waits.
+                let _turn = turn;
+                write(&server)
+            })
+            .await
+        };
+        // In a task of its own, which ends with this future: a call that is not polled, since its client does not read,
+        // would keep its place among the writers from all other clients.
+        let written = match Handle::try_current() {
+            Ok(runtime) => {
+                let mut task = JoinSet::new();
+                task.spawn_on(written, &runtime);
+                task.join_next().await.and_then(Result::ok).unwrap_or(Err(NotDone))
+            }
+            Err(_) => written.await,
+        };
+        written.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))
     }
 }
 

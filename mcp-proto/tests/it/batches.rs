@@ -1,6 +1,7 @@
 //! Batches: taken in sessions and connections of 2025-03-26, refused everywhere else.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{Server, StreamableHttpService};
@@ -251,6 +252,22 @@ async fn large_batches_of_one_client_are_all_answered() {
         let said = String::from_utf8_lossy(&answer.body).matches(&text).count();
         assert_eq!(said, 4);
     }
+}
+
+/// Each result is written in a turn of its client, of which there are fewer than results.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_many_large_results_is_answered() {
+    let service = service();
+    let text = "n".repeat(200_000);
+    let calls: Vec<_> = (0..12).map(|id| request(id, "tools/call", &say(&text))).collect();
+    let session = session_of(&service, BATCHES).await;
+    let raw = batch(&session, &json!(calls)).set("accept", "application/json");
+    let answer = tokio::time::timeout(Duration::from_secs(60), raw.send(&service)).await;
+    let answer = answer.expect("an answer: no call waits for another");
+    assert_eq!(sorted(&answer.json()).len(), 12);
+    // Others are still answered with as much.
+    let alone = Raw::legacy(&session, "tools/call", &say(&text));
+    assert_eq!(alone.send(&service).await.status, 200);
 }
 
 #[tokio::test]

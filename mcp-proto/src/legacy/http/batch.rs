@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::{Extensions, Response, StatusCode, request};
+use tokio::task::yield_now;
 
 use super::calls::Calls;
 use super::exchange::Step;
@@ -152,7 +153,6 @@ impl Legacy {
             return stream(calls, answers, None);
         }
         let mut held = HeldAnswers(client.hold(Kind::AnswerBytes, 0)?);
-        // A client has few turns, so the turn that the reading took is used up before the next one is awaited.
         let mut next = turn.begin(calls.next()).await;
         while let Some(step) = next {
             match step {
@@ -163,7 +163,10 @@ impl Legacy {
                 // The client accepts only JSON, so messages cannot be sent to it.
                 Step::Message(_) | Step::Release(_) | Step::Quiet => {}
             }
-            next = LongTurn::of(client).await.begin(calls.next()).await;
+            // Others first. A turn is not waited for: its calls would not be polled meanwhile, and those that wait for
+            // a turn of their own would keep it from all others.
+            yield_now().await;
+            next = calls.next().await;
         }
         if answers.is_empty() {
             return Ok(accepted());
