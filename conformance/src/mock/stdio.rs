@@ -11,7 +11,8 @@ use crate::record::era_of;
 use crate::transcript::Era;
 
 impl Mock {
-    /// Answers the lines of `input` on `output` until `input` ends. A line has at most [`MAX_EVENT_BYTES`].
+    /// Answers the lines of `input` on `output` until `input` ends. A line has at most
+    /// [`MAX_EVENT_BYTES`](crate::sse::MAX_EVENT_BYTES).
     ///
     /// # Errors
     ///
