@@ -88,7 +88,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// What nobody waits for: a notification, or a request that no handler gets. Nothing can be sent about it.
+    /// A message that is not answered: a notification, or a request that no handler gets. Nothing can be sent for it.
     pub(crate) fn unanswered(meta: Map<String, Value>, extensions: Extensions) -> Self {
         Self {
             request_id: RequestId::Number(0),

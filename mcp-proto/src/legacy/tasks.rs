@@ -163,7 +163,7 @@ async fn list_tasks(
 ) -> Result<Payload, ErrorObject> {
     let list = Method::ListTasks.name();
     let after = match server.start(list, params, context)? {
-        Start::More(Some(after)) => after.parse().unwrap_or_default(),
+        Start::More(Some(after)) => after.parse().map_err(|_| ErrorObject::internal())?,
         _ => 0,
     };
     let Some(tasks) = server.tasks() else {

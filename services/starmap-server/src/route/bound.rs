@@ -17,7 +17,7 @@ pub(super) struct Bound<'q> {
 /// For each landmark, what a way from it costs, and one to it, in thousandths of a jump. It is rounded down.
 pub(super) type Row = [[u32; 2]; LANDMARKS];
 
-/// More than any way. A larger number says that there is none.
+/// More than any route costs. A larger number means that there is no route.
 pub(super) const FAR: u32 = u32::MAX / 2;
 
 impl Bound<'_> {
