@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// Only count the instructions of a call of the library, in programs as tests are built, as a step of the test.
     #[arg(long)]
     short: bool,
+    /// Only write the page of figures again, from the last whole run and from what is written down elsewhere.
+    #[arg(long, conflicts_with_all = ["count", "short"])]
+    page: bool,
     /// How many more calls the second run of a count makes than the first; more calls, less noise.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=100_000))]
     calls: u64,
@@ -86,6 +89,9 @@ struct Programs {
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if arguments.short {
         return short();
+    }
+    if arguments.page {
+        return report::write_again().map(|()| true);
     }
     if cfg!(debug_assertions) && !arguments.count {
         return as_optimised();
@@ -182,7 +188,7 @@ fn table<'c>(
     Ok(within)
 }
 
-/// Runs the whole comparison and writes its tables, its JSON and its page.
+/// Runs the whole comparison and writes its tables, its JSON and the page of figures.
 fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     let plan = Plan {
         rounds: usize::try_from(arguments.rounds)?,

@@ -1,16 +1,17 @@
-//! The results as JSON and as a page, with a description of the machine.
+//! The results of a whole run as JSON, with a description of the machine.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::compare::Plan;
 use super::contestant::Skipped;
 use super::figure::Figure;
 use super::page;
-use xtask::{Result, process, say, target};
+use xtask::{Result, process, target};
 
 /// The machine of the measurement. Its load is included, because other work makes the results worse.
 pub(super) struct Machine {
@@ -41,7 +42,7 @@ impl Machine {
     }
 }
 
-/// Writes both files below `target`, and prints their paths.
+/// Writes the results below `target`, and the page about them.
 ///
 /// # Errors
 /// When they cannot be written.
@@ -50,18 +51,28 @@ pub(super) fn write(
     about: &[(&str, String)],
     skipped: &[Skipped],
 ) -> Result<()> {
-    let folder = target().join("bench");
-    fs::create_dir_all(&folder)?;
-    let about_json: serde_json::Map<_, _> =
+    let about: Map<_, _> =
         about.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-    let all: Vec<_> = figures.iter().map(Figure::to_json).collect();
-    let text = serde_json::to_string_pretty(
-        &json!({ "about": about_json, "skipped": skipped, "figures": all }),
-    )?;
-    let (data, page) = (folder.join("results.json"), folder.join("results.html"));
-    fs::write(&data, text)?;
-    fs::write(&page, page::page(figures, about, skipped))?;
-    say(&format!("\nwritten to {} and {}", data.display(), page.display()))
+    let figures: Vec<_> = figures.iter().map(Figure::to_json).collect();
+    let results = json!({ "about": about, "skipped": skipped, "figures": figures });
+    fs::create_dir_all(target().join("bench"))?;
+    fs::write(kept(), serde_json::to_string_pretty(&results)?)?;
+    page::write(&results)
+}
+
+/// Writes the page about the last whole run again.
+///
+/// # Errors
+/// When there was none, or the page cannot be written.
+pub(super) fn write_again() -> Result<()> {
+    let results = fs::read_to_string(kept());
+    let results = results.map_err(|error| format!("no whole run was kept: {error}"))?;
+    page::write(&serde_json::from_str(&results)?)
+}
+
+/// Where the results of the last whole run are.
+fn kept() -> PathBuf {
+    target().join("bench").join("results.json")
 }
 
 /// The name and number of processors.
