@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memmem};
 use serde::Serialize;
 
 /// How many bytes are looked at together: enough for the compiler to use vectors, few enough for short texts.
@@ -177,18 +177,17 @@ fn escaped_in(word: [u8; WORD]) -> u64 {
 /// JSON text of others without line breaks, since transports end messages and events by them. Between the tokens of
 /// JSON they have no meaning, and strings contain none of them raw but the two separators.
 pub(crate) fn on_one_line(json: &str) -> Cow<'_, str> {
-    let (blocks, rest) = json.as_bytes().as_chunks::<BLOCK>();
-    let breaks = |bytes: &[u8]| bytes.iter().fold(false, |any, &byte| any | may_break(byte));
-    let may = blocks.iter().any(|block| breaks(block)) || breaks(rest);
-    if !may || !json.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+    let text = json.as_bytes();
+    // Other punctuation, quotation marks and dashes, begins with the same byte.
+    let is_separator = |at| {
+        let behind = known_range::items(text, at..);
+        behind.starts_with(LINE.as_bytes()) || behind.starts_with(PARAGRAPH.as_bytes())
+    };
+    if memchr2(b'\n', b'\r', text).is_none() && !memchr_iter(LEAD, text).any(is_separator) {
         return Cow::Borrowed(json);
     }
     let json = json.replace(['\n', '\r'], " ");
     Cow::Owned(json.replace(LINE, LINE_ESCAPE).replace(PARAGRAPH, PARAGRAPH_ESCAPE))
-}
-
-fn may_break(byte: u8) -> bool {
-    (byte == b'\n') | (byte == b'\r') | (byte == LEAD)
 }
 
 /// A value as JSON, on one line.

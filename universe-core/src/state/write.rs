@@ -138,9 +138,17 @@ impl Star {
         match &self.derived {
             None => begin(out, &self.id, &self.members)?,
             Some(derived) => {
-                let mut members = (*self.members).clone();
-                members.extend(derived.iter().map(|(name, it)| (name.clone(), it.clone())));
-                begin(out, &self.id, &members.into())?;
+                let given = self.members.iter().filter(|(name, _)| !derived.contains_key(*name));
+                let mut members: Vec<_> = given.chain(derived.iter()).collect();
+                members.sort_by_key(|(name, _)| *name);
+                key(out, &self.id)?;
+                for (name, value) in members {
+                    out.push(b',');
+                    text(out, name)?;
+                    out.push(b':');
+                    serde_json::to_writer(&mut *out, value)?;
+                }
+                out.push(b',');
             }
         }
         end(out, "parentId", self.parent.as_ref())?;
@@ -184,10 +192,15 @@ fn as_it_is<S: Serializer>(
     raw.serialize(serializer)
 }
 
+/// An entity as far as its key.
+fn key(out: &mut Vec<u8>, id: &Id) -> WriteResult {
+    out.extend_from_slice(b"{\"id\":");
+    text(out, id)
+}
+
 /// An entity as far as its members, and the comma after them.
 fn begin(out: &mut Vec<u8>, id: &Id, members: &LazyMembers) -> WriteResult {
-    out.extend_from_slice(b"{\"id\":");
-    text(out, id)?;
+    key(out, id)?;
     out.push(b',');
     let written;
     let members = match members.as_text() {
