@@ -2,7 +2,7 @@
 
 use clap::Args;
 use xtask::Result;
-use xtask::programs::cargo;
+use xtask::programs::cargo_line;
 
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
@@ -14,8 +14,6 @@ pub(crate) struct Arguments {
 
 /// Builds the chore and runs it. `true` when nothing failed.
 pub(crate) fn run(chore: &str, arguments: &Arguments) -> Result<bool> {
-    let how = ["run", "--quiet", "--locked", "--manifest-path", "lab/Cargo.toml", "-p", "lab"];
-    let mut command = cargo(&how);
-    command.args(["--", chore]).args(&arguments.words);
-    Ok(command.status()?.success())
+    let mut command = cargo_line("run --quiet --locked --manifest-path lab/Cargo.toml -p lab --");
+    Ok(command.arg(chore).args(&arguments.words).status()?.success())
 }

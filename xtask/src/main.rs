@@ -67,6 +67,8 @@ enum Chore {
     Peers(lab::Arguments),
     /// Compares the public interface of the published libraries with the committed lists of it, or writes these.
     PublicApi(public_api::Arguments),
+    /// Makes all that a release consists of in a clean clone, and publishes nothing.
+    Release(lab::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(lab::Arguments),
     /// Replays the transcripts against the servers, in both eras, over HTTP and stdio.
@@ -108,6 +110,7 @@ fn main() -> ExitCode {
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => lab::run("peers", &arguments),
         Chore::PublicApi(arguments) => public_api::run(&arguments),
+        Chore::Release(arguments) => lab::run("release", &arguments),
         Chore::Renames(arguments) => lab::run("renames", &arguments),
         Chore::Replay => replay::run(),
         Chore::Semantic(arguments) => semantic::run(&arguments),

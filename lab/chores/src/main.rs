@@ -5,6 +5,7 @@ mod era;
 mod nodes;
 mod outlive;
 mod peers;
+mod release;
 mod renames;
 mod servers;
 mod siege;
@@ -30,6 +31,8 @@ enum Chore {
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
     /// support.
     Peers(peers::Arguments),
+    /// Makes all that a release consists of in a clean clone, and publishes nothing.
+    Release(release::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(renames::Arguments),
     /// Installs published servers, checks them, and writes `conformance/docs/servers.md` (Linux).
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Nodes(arguments) => nodes::run(&arguments),
         Chore::Outlive(arguments) => outlive::run(&arguments),
         Chore::Peers(arguments) => peers::run(&arguments),
+        Chore::Release(arguments) => release::run(&arguments),
         Chore::Renames(arguments) => renames::run(&arguments),
         Chore::Servers(arguments) => servers::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
