@@ -201,7 +201,7 @@
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
-mod accept;
+mod accept_loop;
 pub mod apps;
 pub mod blocking;
 pub mod budget;

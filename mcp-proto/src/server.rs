@@ -5,19 +5,19 @@ mod build_error;
 mod builder;
 mod changes;
 mod complete;
+mod current_offer;
 mod dispatch;
 mod extension;
+mod extension_lists;
 mod keys;
 mod layered;
 mod listen;
-mod listing;
 mod lists;
 mod method;
 mod offered;
 mod operation;
 pub(crate) mod rounds;
 mod run;
-mod shown;
 mod tasks;
 mod update;
 pub(crate) mod wire;
@@ -176,7 +176,7 @@ impl Server {
         Payload::of(&wire::Complete::new(result, hint, meta, era, &self.0.info_json))
     }
 
-    /// The broadcast of changes.
+    /// The calls that became tasks, if the server has any.
     pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
         self.0.tasks.as_ref()
     }

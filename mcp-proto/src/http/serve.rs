@@ -36,7 +36,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use super::forwarded::Proxies;
-use crate::accept::accept_until;
+use crate::accept_loop::accept_until;
 use crate::budget::Bound;
 use starts::Starts;
 use table::Table;

@@ -55,8 +55,8 @@ impl Meter {
         }
     }
 
-    /// The same for a text that a client is already charged for by `held`. The parsed values are charged to it as they
-    /// are built.
+    /// The same for a text that a client is already charged for by `held`: the parsed values are charged to it as they
+    /// are built, at most `max` bytes.
     #[must_use]
     pub fn held_by(held: Held, max: usize) -> Self {
         // What can never fit next to its text is too large; waiting would not help.
@@ -91,7 +91,7 @@ impl Meter {
         self.granted.get() - self.left.get()
     }
 
-    /// The allowance.
+    /// The allowance, in bytes.
     #[must_use]
     pub fn max(&self) -> usize {
         self.max

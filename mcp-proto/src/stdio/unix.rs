@@ -13,7 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
 use super::{StdioConfig, serve_with};
-use crate::accept::accept_until;
+use crate::accept_loop::accept_until;
 use crate::server::Server;
 
 /// The bounds of [`serve_unix`].

@@ -41,7 +41,7 @@ const LAYERS: [&[&str]; 15] = [
     &["locked"],
     &["budget"],
     &[
-        "accept",
+        "accept_loop",
         "blocking",
         "cache",
         "cause",
