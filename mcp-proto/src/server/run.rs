@@ -4,9 +4,6 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
-
 use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::blocking::{self, NotDone};
@@ -191,12 +188,14 @@ impl Server {
             Some(client) => Some(client.turn().await),
             None => None,
         };
-        // Until it is done, whether or not this call is polled meanwhile.
-        let write = move |server: &Self| {
+        let server = self.clone();
+        let write = move || {
+            // Held until it is done, whether or not this call is polled meanwhile.
             let _turn = turn;
-            write(server)
+            write(&server)
         };
-        let payload = self.write_on_thread(write).await?;
+        let written = blocking::run_with_permit(Arc::clone(&self.0.writers), write).await;
+        let payload = written.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))?;
         Ok(match held {
             None => payload,
             Some(mut held) => {
@@ -204,33 +203,6 @@ impl Server {
                 payload.held_by(held)
             }
         })
-    }
-
-    async fn write_on_thread(
-        &self,
-        write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
-    ) -> Result<Payload, ErrorObject> {
-        let (server, writers) = (self.clone(), Arc::clone(&self.0.writers));
-        let written = async move {
-            let turn = writers.acquire_owned().await;
-            blocking::run(move || {
-                // Held until the writing is done, even if the caller no longer waits.
-                let _turn = turn;
-                write(&server)
-            })
-            .await
-        };
-        // In a task of its own, which ends with this future: a call that is not polled, since its client does not read,
-        // would keep its place among the writers from all other clients.
-        let written = match Handle::try_current() {
-            Ok(runtime) => {
-                let mut task = JoinSet::new();
-                task.spawn_on(written, &runtime);
-                task.join_next().await.and_then(Result::ok).unwrap_or(Err(NotDone))
-            }
-            Err(_) => written.await,
-        };
-        written.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))
     }
 }
 
