@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::ClientError;
 use super::clock::Clock;
-use super::defaults::fill_defaults;
+use super::form_defaults::fill_defaults;
 
 /// The most questions of one connection, or of one stream over HTTP, that are answered at once; others are passed over,
 /// and the server gives up waiting.
