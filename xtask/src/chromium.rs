@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use xtask::debian;
+use xtask::apt;
 
 /// The browser on this machine. In a CI run, one is installed from Debian if it is missing.
 ///
 /// # Errors
-/// As [`debian::program`].
+/// As [`apt::program`].
 pub(crate) fn find() -> Result<PathBuf, String> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    debian::program(&names, "chromium")
+    apt::program(&names, "chromium")
 }

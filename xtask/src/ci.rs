@@ -11,7 +11,7 @@ use xtask::install::{self, Toolbox};
 use xtask::programs::{JUDGED, cargo_line, workspaces};
 use xtask::{Result, is_ci, process, root, say};
 
-use crate::{api, app, interop, oracle, page, semantic, suites, tools};
+use crate::{api, app, interop, oracle, page, pypi, semantic, suites};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -89,7 +89,7 @@ const MANY: [[&str; 2]; 2] = [["UNIVERSE_KILLS", "20"], ["UNIVERSE_SCHEDULES", "
 
 /// Tools that are installed while cargo compiles: both take long, and hardly slow each other down.
 const INSTALLED: [(Toolbox, &str); 8] = [
-    (Toolbox::Python, tools::SOURCE),
+    (Toolbox::Python, pypi::SOURCE),
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),

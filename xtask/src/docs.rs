@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
-use crate::tools;
+use crate::pypi;
 use xtask::install::{self, on_path};
 use xtask::{Result, is_ci, programs, root, say};
 
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
             let found = match missing {
                 Some(name) => Err(format!("{name} not found")),
-                None => tools::program("mdbook").map(drop),
+                None => pypi::program("mdbook").map(drop),
             };
             if install::or_report("the documentation", found)?.is_none() {
                 return Ok(!is_ci());

@@ -1,7 +1,7 @@
 //! What the chores of the project share: its folders, child processes, installed tools, and the servers to test.
 
+pub mod apt;
 pub mod balancer;
-pub mod debian;
 pub mod fixture;
 pub mod install;
 pub mod postgres;

@@ -13,11 +13,11 @@ mod lean;
 mod oracle;
 mod page;
 mod public_api;
+mod pypi;
 mod replay;
 mod semantic;
 mod suites;
 mod tidy;
-mod tools;
 mod wrappers;
 
 use std::process::ExitCode;

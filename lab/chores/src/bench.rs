@@ -33,7 +33,7 @@ use self::compare::Plan;
 use self::contestant::BUILD_DEADLINE;
 use self::count::Counted;
 use xtask::programs::cargo;
-use xtask::{Result, debian, is_ci, process, say, target};
+use xtask::{Result, apt, is_ci, process, say, target};
 
 /// How much more than its baseline a call may cost.
 const TOLERANCE: f64 = 1.03;
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if cfg!(debug_assertions) && !arguments.count {
         return as_optimised();
     }
-    let valgrind = debian::program(&["valgrind"], "valgrind");
+    let valgrind = apt::program(&["valgrind"], "valgrind");
     match (arguments.count, valgrind) {
         (true, Ok(_)) => optimised(arguments),
         (true, Err(missing)) => Err(format!("{missing}: it counts the instructions").into()),
@@ -117,7 +117,7 @@ fn as_optimised() -> Result<bool> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn short() -> Result<bool> {
-    if let Err(missing) = debian::program(&["valgrind"], "valgrind") {
+    if let Err(missing) = apt::program(&["valgrind"], "valgrind") {
         say(&format!(
             "instructions of a call are skipped: {missing} (set CI=true to make this a failure)"
         ))?;

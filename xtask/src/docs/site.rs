@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::PAGES;
-use crate::tools;
+use crate::pypi;
 use xtask::install::mirror;
 use xtask::programs::cargo;
 use xtask::{Result, root, say, target};
@@ -40,14 +40,14 @@ pub(super) fn build() -> Result<bool> {
 /// When a tool cannot be installed or run.
 pub(super) fn book() -> Result<bool> {
     let to = target().join("book");
-    let mut book = Command::new(tools::program("mdbook")?);
+    let mut book = Command::new(pypi::program("mdbook")?);
     book.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&to);
     if !book.status()?.success() {
         return Ok(false);
     }
     // Files that pages link to.
     mirror(&root().join("server/deploy"), &to.join("deploy"))?;
-    let mut links = Command::new(tools::program("lychee")?);
+    let mut links = Command::new(pypi::program("lychee")?);
     links.args(["--offline", "--no-progress", "--exclude", "/api/mcp_proto/", "--root-dir"]);
     links.arg(&to).arg("--exclude-path").arg(to.join("api")).arg(&to);
     Ok(links.status()?.success())
