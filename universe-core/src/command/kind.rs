@@ -1,4 +1,5 @@
-//! The names of the commands.
+//! The names of the commands. One that only removes something begins with `remove`: a universe that has outgrown its
+//! limit still takes it. Requests find a command by its entry in the [catalog](crate::catalog).
 
 use std::fmt;
 

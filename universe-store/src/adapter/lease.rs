@@ -40,7 +40,7 @@ impl Lease {
         Self { length: length.max(Duration::from_millis(1)), held: Mutex::default() }
     }
 
-    /// Records that the lease was renewed at the time `now`.
+    /// Records that the lease was renewed at the time `now`, in milliseconds.
     pub fn refreshed(&self, now: i64) {
         let gap = self.gap();
         let mut held = self.held();
@@ -52,7 +52,8 @@ impl Lease {
         *held = Some(Held { since, refreshed: now });
     }
 
-    /// The time until which this node can judge whether others have ended. If it cannot, a time that is always past.
+    /// The time in milliseconds until which this node can judge whether others have ended. If it cannot, a time that is
+    /// always past.
     pub fn judges_until(&self) -> i64 {
         let length = millis(self.length);
         let held = self.held().filter(|held| held.refreshed.saturating_sub(held.since) >= length);
