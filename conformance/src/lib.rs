@@ -97,10 +97,9 @@
 mod calls;
 mod check;
 mod child;
-mod client;
+mod clients;
 mod contract;
 mod error;
-mod fault;
 mod fuzz;
 mod load;
 mod mock;
@@ -108,9 +107,8 @@ mod pattern;
 mod probe;
 mod record;
 mod replay;
-mod report;
 mod results;
-mod reverse;
+mod rpc_client;
 mod sample;
 mod schema;
 mod serving;
@@ -123,6 +121,7 @@ mod update;
 
 pub use calls::{Calls, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
+pub use clients::{ClientCheck, ClientJudged, ClientReport, ClientRule, Scene, client_rules};
 pub use contract::{Change, Contract, ContractDiff, ContractError, Impact, TextChange};
 pub use error::{Problem, TranscriptError};
 pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
@@ -138,12 +137,11 @@ pub use record::{
     proxy,
 };
 pub use replay::Replay;
-pub use report::{Event, Failure, Summary, TextReporter};
+pub use replay::report::{Event, Failure, Summary, TextReporter};
 pub use results::{
     Baseline, BaselineError, Case, Difference, FailedStep, Format, Location, Outcome, Results,
     Subject, Tool,
 };
-pub use reverse::{ClientCheck, ClientJudged, ClientReport, ClientRule, Scene, client_rules};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;

@@ -2,6 +2,8 @@
 
 pub(crate) mod base;
 mod exchange;
+mod fault;
+pub(crate) mod report;
 mod run;
 mod step;
 mod stream;
@@ -10,8 +12,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use self::report::{Event, Failure, Summary, TextReporter};
 use self::run::{Outcome, Run};
-use crate::report::{Event, Failure, Summary, TextReporter};
 use crate::target::Target;
 use crate::transcript::{Era, Transcript};
 

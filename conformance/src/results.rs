@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::Calls;
 use crate::check::{CheckReport, Level, Verdict};
-use crate::reverse::ClientReport;
+use crate::clients::ClientReport;
 use crate::shorten::shorten;
 
 pub use self::baseline::{Baseline, BaselineError};

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::pattern::{Pattern, name};
 use crate::record::recorded;
-use crate::report::{Event, Failure};
+use crate::replay::report::{Event, Failure};
 use crate::template::{Vars, sole_member};
 use crate::transcript::{Era, Transcript, files};
 

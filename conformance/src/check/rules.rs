@@ -2,11 +2,12 @@
 
 mod access;
 mod base;
-mod called;
 mod calls;
 mod contents;
 mod eras;
+mod fitting;
 mod habits;
+mod headers;
 mod http2;
 mod lasting;
 mod leaving;
@@ -16,7 +17,6 @@ mod lists;
 mod login;
 mod messages;
 mod modern;
-mod names;
 mod offers;
 mod pipes;
 mod resumption;
@@ -55,7 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         login::RULES,
         modern::RULES,
         eras::RULES,
-        names::RULES,
+        headers::RULES,
         listens::RULES,
         lasting::RULES,
         lists::RULES,
@@ -63,7 +63,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         tools::RULES,
         offers::RULES,
         calls::RULES,
-        called::RULES,
+        fitting::RULES,
         habits::RULES,
         leaving::RULES,
         rounds::RULES,

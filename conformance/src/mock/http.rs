@@ -14,8 +14,8 @@ use tokio::net::TcpListener;
 
 use super::recording::Used;
 use super::{Mock, Reply, failure, read};
-use crate::client::SESSION;
 use crate::record::era_of;
+use crate::rpc_client::SESSION;
 use crate::serving::{full, plain, serve};
 use crate::sse::{EVENT_STREAM, Event, Frame, MAX_EVENT_BYTES};
 use crate::target::{Body, BoxError};

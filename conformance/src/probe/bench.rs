@@ -1,4 +1,4 @@
-//! A server in one revision, and what is known about it, for rules, load and mutations.
+//! The bench at which rules, load and mutations work: a server in one revision, and what is known about it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,8 +16,8 @@ use super::login::LoggedIn;
 use super::revision::{Revision, client_info, handshake};
 use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
-use crate::client::envelope::introduce;
-use crate::client::headers::Mirror;
+use crate::rpc_client::envelope::introduce;
+use crate::rpc_client::headers::Mirror;
 use crate::target::{Target, TargetError};
 
 /// Methods, by their ends, that a server answers at once.

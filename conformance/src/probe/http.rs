@@ -9,8 +9,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::exchange::{Exchange, QUIET};
 use super::incoming::{Incoming, Stop};
-use crate::client::headers::{Mirror, encoded, named};
 use crate::error::Problem;
+use crate::rpc_client::headers::{Mirror, encoded, named};
 use crate::target::Target;
 
 /// A request as a rule wants it.

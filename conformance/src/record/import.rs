@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
-use crate::client::SESSION;
 use crate::error::{Problem, TranscriptError};
+use crate::rpc_client::SESSION;
 use crate::sse::{Decoder, EVENT_STREAM, Event};
 use crate::transcript::Era;
 

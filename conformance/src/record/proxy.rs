@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use self::body::Watch;
 use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
-use crate::client::SESSION;
+use crate::rpc_client::SESSION;
 use crate::serving::{plain, serve};
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::{Body, BoxError, Target};

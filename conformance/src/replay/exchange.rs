@@ -7,13 +7,13 @@ use futures_util::future::BoxFuture;
 use http::header::HeaderMap;
 use serde_json::{Map, Value, json};
 
+use super::fault::Fault;
 use super::run::Run;
 use super::step::{json, parse_json, verdict, whole};
 use super::stream::EventStream;
-use crate::client::{self, RpcClient};
-use crate::fault::Fault;
 use crate::pattern::Pattern;
 use crate::probe::{Incoming, request};
+use crate::rpc_client::{self, RpcClient};
 use crate::transcript::{BodyExpectation, Era, Expect};
 
 /// The most messages one request may be answered with before its response.
@@ -100,7 +100,7 @@ impl Run<'_> {
             _ => return before,
         };
         let answer = message.get(wanted.0).map(|value| (wanted.0, value.clone()));
-        let differs = client::compare(self.era, message, id, wanted, &mut vars);
+        let differs = rpc_client::compare(self.era, message, id, wanted, &mut vars);
         let judged = verdict("", differs).map_err(|fault| Fault { answer, ..fault });
         match (before, judged) {
             (Err(mut before), Err(mut after)) => {

@@ -10,11 +10,11 @@ use tokio::time::timeout;
 
 use super::Limits;
 use super::base::{self, Breaches};
+use super::fault::{Cause, Fault};
+use super::report::Failure;
 use super::stream::EventStream;
-use crate::client::RpcClient;
-use crate::fault::{Cause, Fault};
 use crate::probe::{Incoming, Raw, request};
-use crate::report::Failure;
+use crate::rpc_client::RpcClient;
 use crate::sse::Frame;
 use crate::target::Target;
 use crate::template::Vars;

@@ -4,13 +4,13 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
 
 use super::base::described;
+use super::fault::Fault;
 use super::run::Run;
 use super::stream::EventStream;
-use crate::client::{RpcClient, SESSION};
 use crate::error::Problem;
-use crate::fault::Fault;
 use crate::pattern::{Mismatch, Pattern};
 use crate::probe::{Exchange, Incoming, NO_LIMIT, NOT_JSON, Raw, Stop};
+use crate::rpc_client::{RpcClient, SESSION};
 use crate::shorten::shorten;
 use crate::sse::{Event, Frame};
 use crate::template::Vars;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::fault::Fault;
+use super::fault::Fault;
 use crate::probe::Incoming;
 use crate::sse::{Event, Frame};
 

@@ -2,7 +2,7 @@
 
 use super::{Case, Difference, FailedStep, Location, Outcome, Subject};
 use crate::pattern::in_words;
-use crate::report::{Event, Failure, TextReporter};
+use crate::replay::report::{Event, Failure, TextReporter};
 use crate::transcript::Transcript;
 
 impl Subject {

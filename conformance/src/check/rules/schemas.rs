@@ -7,8 +7,8 @@ use super::super::calling::make;
 use super::super::rule::Probe::{Asks, Reads};
 use super::super::rule::{Outcome, Rule, declares, finding};
 use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
-use crate::client::headers::misplaced;
 use crate::probe::Bench;
+use crate::rpc_client::headers::misplaced;
 
 /// The longest name that models of all vendors can be given.
 const LONGEST: usize = 64;

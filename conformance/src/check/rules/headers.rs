@@ -9,8 +9,8 @@ use super::super::rule::{Outcome, Rule, Verdict, holds_for, holds_if, inapplicab
 use super::calls::{callable, nothing_to_call};
 use super::modern::header_mismatch;
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
-use crate::client::headers::Mirror;
 use crate::probe::{Bench, Raw, Revision, handshake};
+use crate::rpc_client::headers::Mirror;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

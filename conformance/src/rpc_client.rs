@@ -1,4 +1,4 @@
-//! How a message is carried in each era: what goes around a request, and what must be around its answer.
+//! A client that a replay plays: what it puts around a request in each era, and what must be around its answer.
 
 mod answers;
 pub(crate) mod envelope;

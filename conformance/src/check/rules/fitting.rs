@@ -1,4 +1,4 @@
-//! What is listed and asked for as a good client does: tools with arguments that fit, prompts, completions.
+//! What is listed, used as a good client does: tools with arguments that fit, prompts, completions.
 
 mod refusals;
 
