@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -19,8 +19,10 @@ use crate::sse::MAX_EVENT_BYTES;
 
 /// So much of a message is read: as long as an event may be, and the end of its line.
 pub(crate) const MAX_LINE: u64 = MAX_EVENT_BYTES as u64 + 1;
-/// How many lines may wait to be read.
-const MAX_LINES: usize = 1_000;
+/// How many bytes of lines may wait to be read.
+const MAX_WAITING: usize = 2 * MAX_EVENT_BYTES;
+/// A line counts as at least so many of them: a thousand short ones may wait.
+const LEAST: usize = MAX_WAITING / 1_000;
 /// How many of the last lines of its stderr are kept.
 const LINES: usize = 5;
 /// How many bytes of each line are read, and how many characters of it are kept.
@@ -40,6 +42,9 @@ pub(crate) struct Group {
 
 /// The last lines of a program's stderr.
 type Lines = Arc<Mutex<VecDeque<String>>>;
+
+/// The lines of a program's stdout, each with the room that it takes until it is dropped.
+pub(crate) type Output = mpsc::UnboundedReceiver<(Vec<u8>, OwnedSemaphorePermit)>;
 
 /// What starts a server on its stdin and stdout.
 pub(crate) fn piped(program: &OsString, arguments: &[OsString]) -> Command {
@@ -111,19 +116,23 @@ impl Group {
         Ok(group)
     }
 
-    /// Its stdin, and the lines of its stdout. Each is shown to `seen` as it comes, and waits until it is taken.
+    /// Its stdin, and the lines of its stdout. Each is shown to `seen` as it comes. While too much waits to be taken,
+    /// nothing more is read.
     pub(crate) fn talk(
         &mut self,
         seen: impl Fn(&[u8]) + Send + 'static,
-    ) -> (Option<ChildStdin>, mpsc::Receiver<Vec<u8>>) {
-        let (sender, lines) = mpsc::channel(MAX_LINES);
+    ) -> (Option<ChildStdin>, Output) {
+        let room = Arc::new(Semaphore::new(MAX_WAITING));
+        let (sender, lines) = mpsc::unbounded_channel();
         let stdout = self.child.stdout.take();
         tokio::spawn(async move {
             let Some(stdout) = stdout else { return };
             let mut reader = BufReader::new(stdout);
             while let Some(line) = next_line(&mut reader, MAX_LINE).await {
                 seen(&line);
-                if sender.send(line).await.is_err() {
+                let counted = u32::try_from(line.len().max(LEAST)).unwrap_or(u32::MAX);
+                let Ok(held) = Arc::clone(&room).acquire_many_owned(counted).await else { return };
+                if sender.send((line, held)).is_err() {
                     return;
                 }
             }

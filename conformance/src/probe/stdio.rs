@@ -7,13 +7,12 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
 use super::incoming::Stop;
 use super::log::Log;
-use crate::child::{Group, piped};
+use crate::child::{Group, Output, piped};
 use crate::sse::MAX_EVENT_BYTES;
 
 /// How long the program may take to read a line, at the least.
@@ -36,7 +35,7 @@ pub(crate) const CLOSED: &str = "the program closed its stdout";
 pub(crate) struct Process {
     group: Group,
     stdin: Option<ChildStdin>,
-    lines: mpsc::Receiver<Vec<u8>>,
+    lines: Output,
     /// Whether it has written a line.
     is_heard: bool,
     /// Where its lines are logged, and by which number.
@@ -177,7 +176,7 @@ impl Process {
 
     /// The next line that the program writes; nothing once it has closed its stdout.
     pub(crate) async fn next(&mut self) -> Option<Vec<u8>> {
-        let line = self.lines.recv().await;
+        let line = self.lines.recv().await.map(|(line, _room)| line);
         self.is_heard |= line.is_some();
         line
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{Ask, MAX_WAITING, Replies};
-use crate::child::{Group, piped, too_long};
+use crate::child::{Group, Output, piped, too_long};
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::{BoxError, TargetError};
 
@@ -100,7 +100,7 @@ struct ServerLine {
 struct Process {
     group: Group,
     stdin: ChildStdin,
-    lines: mpsc::Receiver<Vec<u8>>,
+    lines: Output,
     /// What is still to be written.
     input: VecDeque<u8>,
 }
@@ -126,7 +126,7 @@ impl Process {
                 Ok(None)
             }
             line = self.lines.recv() => {
-                let line = line.unwrap_or_default();
+                let line = line.map(|(line, _room)| line).unwrap_or_default();
                 if !line.ends_with(b"\n") {
                     let problem = too_long(&line);
                     return Err(problem.unwrap_or("the server closed its stdout".to_owned()).into());

@@ -211,6 +211,30 @@ answer() { case $line in *'"protocolVersion":"2024-11-05"'*) ;; *) printf '{"jso
     }
 }
 
+/// A program that is not asked anything is not read without bound: 64 MiB do not wait in memory.
+#[tokio::test]
+async fn a_program_that_writes_unasked_waits_until_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().display();
+    std::fs::write(folder.path().join("line"), [&vec![b' '; 1 << 20][..], b"\n"].concat()).unwrap();
+    // The first program writes after its answer. The second one, which breaks no rule, looks whether that is done.
+    let fault = format!(
+        r#"
+mkdir '{at}/first' 2>&- && first=1
+lines() {{ for _ in 1 2 3 4 5 6 7 8; do cat '{at}/line'; done; }}
+ping() {{
+  if [ $first ]; then result '{{}}'; for _ in 1 2 3 4 5 6 7 8; do lines; done; : > '{at}/written'
+  else sleep 1; [ -e '{at}/written' ] && : > '{at}/seen'; result '{{}}'; fi
+}}
+"#
+    );
+    let check = check(&fault).revisions(vec![Revision::V2025_11_25]);
+    let report = check.only(["robust.huge-id".to_owned()]).run(|_| {}).await.unwrap();
+    let verdicts: Vec<_> = report.judged.iter().map(|it| (it.rule.id, &it.verdict)).collect();
+    assert!(matches!(verdicts[..], [("robust.huge-id", Verdict::Holds)]), "{verdicts:?}");
+    assert!(!folder.path().join("seen").exists());
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_start_tells_why() {
     let script = "echo 'npm error 404 no such package' >&2; exit 1";
