@@ -33,8 +33,8 @@ use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use universe_core::{State, Strictness};
 
+use crate::access::{Access, Reach};
 use crate::offload;
-use crate::reach::{Access, Reach};
 use crate::store::{
     CommandId, Meta, Page, Position, ReadError, Record, Revision, Timestamp, UniverseId,
     UniverseLog,

@@ -43,7 +43,7 @@ pub fn sol() -> Result<Value, serde_json::Error> {
     Ok(state(&table))
 }
 
-/// The same at another time: what moves is described by elements, which stay.
+/// The same at another time, in seconds since J2000.0: what moves is described by elements, which stay.
 ///
 /// # Errors
 /// As for [`sol`].

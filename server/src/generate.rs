@@ -43,7 +43,7 @@ pub(crate) async fn universe(recipe: Recipe, turn: Option<Turn>) -> Result<State
     });
     let made = made.await?;
     made.map_err(|findings| {
-        tracing::error!(%findings, "a generated universe is not what it should be");
+        tracing::error!(%findings, "the generator made a universe that its own checks refuse");
         NotDone
     })
 }

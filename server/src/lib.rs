@@ -1,5 +1,6 @@
 //! The universe server: star-system universes over REST and MCP, on one durable command service.
 
+mod access;
 pub mod care;
 pub mod cli;
 pub mod client;
@@ -14,7 +15,6 @@ mod metrics;
 mod offload;
 mod page;
 mod picture;
-mod reach;
 mod requests;
 pub mod rest;
 pub mod run;

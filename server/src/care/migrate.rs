@@ -93,10 +93,10 @@ impl MigrateArgs {
         if copying.source().may_change() {
             say(match self.from {
                 Location::Directory(_) => {
-                    "a server uses the directory and may have written since: let it end and do the same again, or use --follow"
+                    "a server uses the directory and may have written since: stop it and run this again, or use --follow"
                 }
                 Location::Database(_) => {
-                    "if servers still write to the database, let them end and do the same again, or use --follow"
+                    "if servers still write to the database, stop them and run this again, or use --follow"
                 }
             })?;
         }

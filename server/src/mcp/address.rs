@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use universe_core::Family;
 
-use crate::reach::encoded;
+use crate::access::encoded;
 
 /// The list of universes.
 pub(super) const LIST: &str = "universe://";

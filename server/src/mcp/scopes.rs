@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::address::{self, Address};
 use super::view;
+use crate::access::{Access, Reach};
 use crate::commands::CommandService;
-use crate::reach::{Access, Reach};
 
 /// The argument of prompts that names a universe.
 const UNIVERSE: &str = "universe";

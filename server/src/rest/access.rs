@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::answer::{Failure, RestBody};
 use super::routes::{Endpoint, Kind, Route};
 use super::{Rest, cors};
-use crate::reach::{Access, Reach};
+use crate::access::{Access, Reach};
 use crate::store::UniverseId;
 
 impl Rest {

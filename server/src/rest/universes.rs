@@ -12,10 +12,10 @@ use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::given::{UniverseBody, read_replacement};
 use super::read::{self, Received};
+use crate::access::Reach;
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
 use crate::generate;
 use crate::offload;
-use crate::reach::Reach;
 use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
