@@ -263,7 +263,7 @@ impl Comparison {
             self.push(|| name.into(), None, Some(missing));
         }
         if let Some((old, new)) = named.orders {
-            let reason = "the elements of these names came in another order".to_owned();
+            let reason = "these elements are all there, in another order".to_owned();
             self.push(|| old.into(), Some(&new.into()), Some(reason));
         }
     }

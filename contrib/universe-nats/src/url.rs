@@ -72,7 +72,7 @@ impl NatsUrl {
                 self.replicas = Some(number.ok_or(wrong("replicas is a number from 1 to 5"))?);
                 Ok(())
             }
-            _ => Err(wrong("it has another parameter than replicas")),
+            _ => Err(wrong("replicas is its only parameter")),
         }
     }
 }

@@ -27,7 +27,7 @@ const CHAT: [&str; 8] = [
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Sources {
-    /// How to write it.
+    /// The format of the answer.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -44,7 +44,7 @@ pub(super) struct Chats {
     /// How many of the first to pass over.
     #[arg(long)]
     offset: Option<i64>,
-    /// How to write it.
+    /// The format of the answer.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -21,7 +21,7 @@ const COLUMNS: [&str; 9] =
 pub(super) struct MessagesArgs {
     #[command(flatten)]
     asked: Question,
-    /// How to write it.
+    /// The format of the answer.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -51,7 +51,7 @@ pub(super) struct Options {
     #[arg(long, conflicts_with = "model_dir")]
     no_model: bool,
 
-    /// The least score of an answer found by its words, from 0 to 1. At 0 one of the words occurs.
+    /// The least score, from 0 to 1, of an answer found by its words. At 0 one word of the query is enough.
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, value_parser = score)]
     threshold: f64,
 }
