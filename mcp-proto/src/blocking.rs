@@ -1,10 +1,17 @@
 //! Blocking or long work, done on a thread where it delays no other request.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
+
+use crate::budget::{Client, processors};
+
+/// How many pieces of long work a process does at once: as many as it has processors, and no fewer than this.
+const LEAST_PLACES: usize = 4;
+static PLACES: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(processors().max(LEAST_PLACES)));
 
 /// The work ended without a result: it panicked, or the runtime is ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,27 +38,36 @@ pub async fn run<T: Send + 'static>(
     result.await.map_err(|_| NotDone)
 }
 
-/// As [`run`], once one of these permits is free; it is held until the work ends. If there is no runtime, none is
-/// waited for.
+/// As [`run`], for work of a millisecond and more. A process does as many pieces of it at once as it has processors,
+/// but at least four, and of them half as many as processors for one client.
 ///
-/// The wait is in a task of its own, which ends with this future: a caller that is not polled, such as a call whose
-/// client does not read, would keep its permit from all others.
-pub(crate) async fn run_with_permit<T: Send + 'static>(
-    permits: Arc<Semaphore>,
+/// It waits in a task of its own, which ends with this future: a caller that is not polled, such as a call whose client
+/// does not read, would keep its place from all others.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_long<T: Send + 'static>(
+    client: Option<&Client>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NotDone> {
     let Ok(runtime) = Handle::try_current() else {
-        return run(work).await;
+        return Ok(work());
     };
-    let permitted = async move {
-        let permit = permits.acquire_owned().await;
+    let client = client.cloned();
+    let done = async move {
+        let turn = match &client {
+            Some(client) => Some(client.turn().await),
+            None => None,
+        };
+        // Nothing closes the semaphore.
+        let place = PLACES.acquire().await;
         run(move || {
-            let _permit = permit;
+            let _held = (turn, place);
             work()
         })
         .await
     };
     let mut task = JoinSet::new();
-    task.spawn_on(permitted, &runtime);
+    task.spawn_on(done, &runtime);
     task.join_next().await.and_then(Result::ok).unwrap_or(Err(NotDone))
 }

@@ -14,7 +14,8 @@ use std::sync::{Arc, Weak};
 use http::Extensions;
 use serde_json::{Map, Value};
 
-use crate::budget::{Client, Turn};
+use crate::blocking::{self, NotDone};
+use crate::budget::{Client, Over};
 use crate::change::Notify;
 use crate::input::Input;
 use crate::jsonrpc::{ErrorObject, RequestId};
@@ -153,22 +154,24 @@ impl Context {
         self.extensions.get()
     }
 
-    /// Waits for the caller's permit to use a processor. Use it in a handler that computes for milliseconds (on a
-    /// blocking thread). One caller gets at most half of the processors, so that others are served meanwhile. Drop the
-    /// permit when the work is done. `None` where callers are not counted, as on stdin and stdout.
+    /// Does work of a millisecond and more on a blocking thread, as [`run_long`](blocking::run_long) for the caller, so
+    /// that others are served meanwhile. Work that has begun continues when the call is cancelled.
     ///
     /// # Errors
-    /// The caller has too many unread answers to get another large one.
-    pub async fn turn(&self) -> Result<Option<Turn>, ErrorObject> {
-        let Some(client) = &self.client else {
-            return Ok(None);
+    /// The caller has too many unread answers to get another large one, the work panicked, or the runtime is ending.
+    pub async fn run_long<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorObject> {
+        let client = self.client.clone();
+        let work = move || {
+            // The wait may have been long.
+            client.as_ref().map_or(Ok(()), Client::may_answer)?;
+            Ok(work())
         };
-        let turn = client.turn().await;
-        // The wait may have been long.
-        client
-            .may_answer()
-            .map_err(|over| ErrorObject::new(ErrorObject::INTERNAL, over.to_string()))?;
-        Ok(Some(turn))
+        let done = blocking::run_long(self.client.as_ref(), work).await;
+        let done = done.map_err(|NotDone| ErrorObject::internal())?;
+        done.map_err(|over: Over| ErrorObject::new(ErrorObject::INTERNAL, over.to_string()))
     }
 
     /// The most bytes of a result that the client takes, text and structured content together; `None` where that is not

@@ -32,7 +32,6 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::Semaphore;
 use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
@@ -94,8 +93,6 @@ pub(crate) struct Inner {
     pub(crate) changes: Changes,
     tasks: Option<Arc<Tasks>>,
     pub(crate) rounds: Rounds,
-    /// Permits to write large results.
-    writers: Arc<Semaphore>,
     pub(crate) page_size: usize,
     list_cache: Option<CacheHint>,
     observers: Vec<operation::Observer>,

@@ -151,7 +151,7 @@ impl CommandService {
         let created_at = Timestamp::now();
         let small = offload::is_small(&state);
         let written = state.clone();
-        let genesis = offload::run(small, move || written.to_stored_json(0)).await;
+        let genesis = offload::run(small, None, move || written.to_stored_json(0)).await;
         let Ok(Ok(genesis)) = genesis else {
             return Err(ServiceError::Internal);
         };

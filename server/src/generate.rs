@@ -1,12 +1,11 @@
 //! Universes made from a seed, for REST, MCP and the command line.
 
-use mcp_proto::budget::Turn;
 use serde_json::Value;
 use universe_core::generate::Recipe;
 use universe_core::{Findings, State};
 use uuid::Uuid;
 
-use crate::offload::{self, NotDone};
+use crate::offload::NotDone;
 
 /// Reads a recipe. If it has no seed, chooses a random one.
 ///
@@ -34,15 +33,9 @@ pub(crate) fn seed() -> String {
     seed
 }
 
-/// Generates the universe of a recipe without delaying other requests, in its client's turn if clients are counted.
-pub(crate) async fn universe(recipe: Recipe, turn: Option<Turn>) -> Result<State, NotDone> {
-    let made = offload::run(false, move || {
-        // Held until the universe is generated, because the client may disconnect before.
-        let _turn = turn;
-        recipe.universe()
-    });
-    let made = made.await?;
-    made.map_err(|findings| {
+/// The universe of a recipe: long work.
+pub(crate) fn universe(recipe: &Recipe) -> Result<State, NotDone> {
+    recipe.universe().map_err(|findings| {
         tracing::error!(%findings, "the generator made a universe that its own checks refuse");
         NotDone
     })

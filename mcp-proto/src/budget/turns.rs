@@ -41,8 +41,9 @@ pub(crate) fn processors() -> usize {
 }
 
 impl Client {
-    /// Waits for this client's turn to do long work: it may keep half of the processors busy.
-    pub async fn turn(&self) -> Turn {
+    /// Waits for this client's turn to do long work: it may keep half of the processors busy. A future that has it and
+    /// is not polled keeps it, so [`run_long`](crate::blocking::run_long) waits in a task.
+    pub(crate) async fn turn(&self) -> Turn {
         turn(&self.0.turns.work).await
     }
 

@@ -61,8 +61,8 @@ impl Encoding {
         if parts.iter().map(Bytes::len).sum::<usize>() <= LARGE {
             return self.write(&parts).ok();
         }
-        let _turn = client.turn().await;
-        blocking::run(move || self.write(&parts).ok()).await.ok().flatten()
+        let written = blocking::run_long(Some(client), move || self.write(&parts).ok());
+        written.await.ok().flatten()
     }
 
     /// Sets the headers for a body in this encoding.

@@ -2,7 +2,6 @@
 //! requests.
 
 use std::future::Future;
-use std::sync::Arc;
 
 use super::offered::Offered;
 use super::{Method, Server, wire};
@@ -173,9 +172,8 @@ impl Server {
         self.tool_result(&failed, version)
     }
 
-    /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; on the
-    /// current thread if there is no runtime. The result and its text are counted from here on, since it may wait for
-    /// others to be written first.
+    /// Writes a result of about this size in its client's turn. The result and its text are counted from here on, since
+    /// it may wait for others to be written first.
     async fn written(
         &self,
         client: Option<Client>,
@@ -184,17 +182,8 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let held = client.as_ref().map(|client| client.hold_answer(2 * size));
         let held = held.transpose().map_err(|over| no_room(size, over))?;
-        let turn = match &client {
-            Some(client) => Some(client.turn().await),
-            None => None,
-        };
         let server = self.clone();
-        let write = move || {
-            // Held until it is done, whether or not this call is polled meanwhile.
-            let _turn = turn;
-            write(&server)
-        };
-        let written = blocking::run_with_permit(Arc::clone(&self.0.writers), write).await;
+        let written = blocking::run_long(client.as_ref(), move || write(&server)).await;
         let payload = written.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))?;
         Ok(match held {
             None => payload,

@@ -1,15 +1,18 @@
 //! What one client cannot take from the others: sessions, memory for bodies, calls, places to listen.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::num::NonZero;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{FutureExt as _, stream};
 use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
 use mcp_proto::StreamableHttpService;
+use mcp_proto::blocking::run_long;
 use mcp_proto::budget::Bound;
 use mcp_proto::http::{HttpConfig, Peer, Proxies};
 use mcp_proto::session::{MemorySessions, MemorySessionsConfig};
@@ -299,4 +302,35 @@ async fn a_message_that_costs_more_than_a_share_is_too_large_and_not_too_early()
             service.handle(from(address, Raw::modern("tools/list", costly.clone()))).await;
         assert_eq!(refused.status(), 413);
     }
+}
+
+/// Its client has the work that comes first in its turn, and then does not read.
+#[tokio::test]
+async fn a_call_that_is_not_polled_keeps_no_turn() {
+    let service = StreamableHttpService::new(server());
+    let (head, ()) = Request::new(()).into_parts();
+    let client = service.client(&head);
+    let turns = (thread::available_parallelism().map_or(1, NonZero::get) / 2).max(1);
+    let (go, release): (Vec<_>, Vec<_>) = (0..turns).map(|_| mpsc::channel::<()>()).unzip();
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let mut begun = Vec::new();
+    for wait in release {
+        let (client, started) = (client.clone(), started.clone());
+        let work = move || started.send(()).is_ok() && wait.recv().is_err();
+        begun.push(tokio::spawn(async move { run_long(Some(&client), work).await }));
+        starts.recv().await.unwrap();
+    }
+    let mut unpolled: Vec<_> =
+        (0..turns).map(|_| Box::pin(run_long(Some(&client), || ()))).collect();
+    for call in &mut unpolled {
+        assert_eq!(call.as_mut().now_or_never(), None);
+    }
+    // Each has its place behind those that run.
+    tokio::task::yield_now().await;
+    drop(go);
+    for done in begun {
+        assert_eq!(done.await.unwrap(), Ok(true));
+    }
+    let next = run_long(Some(&client), || "done");
+    assert_eq!(tokio::time::timeout(Duration::from_secs(20), next).await, Ok(Ok("done")));
 }

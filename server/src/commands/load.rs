@@ -210,7 +210,7 @@ impl Loaded {
 async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
     let owner = id.clone();
     let small = body.len() <= offload::INLINE_BYTES;
-    let read = offload::run(small, move || state(&owner, body)).await;
+    let read = offload::run(small, None, move || state(&owner, body)).await;
     read.unwrap_or(Err(ServiceError::Internal))
 }
 

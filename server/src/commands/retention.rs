@@ -217,7 +217,7 @@ impl Retention {
         };
         let small = offload::is_small(&universe.state);
         let state = universe.state;
-        let body = offload::run(small, move || state.to_stored_json(0)).await;
+        let body = offload::run(small, None, move || state.to_stored_json(0)).await;
         let Ok(Ok(body)) = body else {
             return Err(ServiceError::Internal);
         };

@@ -96,7 +96,7 @@ async fn entities(
         }
         matches.completion(true)
     };
-    Ok(offload::run(small, look).await?)
+    Ok(offload::run(small, None, look).await?)
 }
 
 impl Matches {

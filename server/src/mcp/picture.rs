@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use super::results::{META_REVISION, answered, arguments_schema, hints, universe_schema, written};
 use super::{address, arguments, find, scopes};
 use crate::commands::{CommandService, Universe};
-use crate::offload;
 use crate::picture::{self, Options, PictureError};
 
 const SVG: &str = "image/svg+xml";
@@ -117,13 +116,7 @@ async fn drawn<T: Send + 'static>(
     let service = scopes::within(&service, &context);
     let universe = find::universe(&service, uri.get("id").unwrap_or_default()).await?;
     let revision = universe.revision.0;
-    let turn = context.turn().await?;
-    let drawn = offload::run(false, move || {
-        // Held until it is drawn, because the caller may disconnect before.
-        let _turn = turn;
-        draw(&universe)
-    });
-    let drawn = drawn.await?;
+    let drawn = context.run_long(move || draw(&universe)).await?;
     let drawn =
         drawn.map_err(|error| ErrorObject::new(ErrorObject::INTERNAL, error.to_string()))?;
     Ok((uri.uri, drawn, revision))

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::find;
 use crate::commands::{CommandService, ServiceError};
-use crate::offload;
 use crate::store::UniverseId;
 use crate::view::NearbyUniverses;
 
@@ -49,13 +48,7 @@ pub(super) async fn written<T: Send + 'static>(
     small: bool,
     make: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let turn = if small { None } else { context.turn().await? };
-    let made = offload::run(small, move || {
-        // Held until the work is done, because the caller may disconnect before.
-        let _turn = turn;
-        make()
-    });
-    made.await?
+    if small { make() } else { context.run_long(make).await? }
 }
 
 pub(super) fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {

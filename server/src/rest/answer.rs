@@ -139,7 +139,7 @@ async fn write_made(
 ) -> Result<Vec<Bytes>, serde_json::Error> {
     let small = offload::is_small(&universe.state);
     let is_kept = !small && universe.text.of(&universe.state).is_some();
-    offload::run(small || is_kept, move || {
+    offload::run(small || is_kept, None, move || {
         let named = Named { id: universe.id.as_str(), name: &universe.name };
         let rest = Rest {
             created_at: universe.created_at,
@@ -187,7 +187,7 @@ pub(super) async fn processed(
     warnings: Findings,
     form: ResultForm,
 ) -> Result<Response<RestBody>, Failure> {
-    let written = offload::run(form.is_quick(&processed), move || {
+    let written = offload::run(form.is_quick(&processed), None, move || {
         let answer = CommandAnswer::of(&processed, &warnings, form, &[])?;
         match form {
             // The revision is in the entity tag.
@@ -210,13 +210,7 @@ pub(super) async fn worked_out<T: Send + 'static>(
     small: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    let turn = if small { None } else { Some(client.turn().await) };
-    let done = offload::run(small, move || {
-        // Held until it is done, because the client may disconnect before.
-        let _turn = turn;
-        work()
-    });
-    done.await.map_err(|error| Failure::internal(&error))
+    offload::run(small, Some(client), work).await.map_err(|error| Failure::internal(&error))
 }
 
 /// A response with a small value, or one whose size was already counted.

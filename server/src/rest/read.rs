@@ -74,11 +74,10 @@ impl Received {
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
-        let turn = if small { None } else { Some(self.held.client().turn().await) };
-        let parsed = offload::run(small, move || {
+        let client = self.held.client();
+        let parsed = offload::run(small, Some(&client), move || {
             let meter = Meter::held_by(self.held, self.max_memory);
             let parsed = read(&self.text, &meter);
-            drop(turn);
             if meter.is_over() {
                 return Err(Failure::new(
                     StatusCode::PAYLOAD_TOO_LARGE,

@@ -41,7 +41,7 @@ impl Rest {
         let small = offload::is_small(&universe.state);
         let room = usize::try_from(limit).unwrap_or(usize::MAX);
         let part = Part { skip, entities: room, ..Part::default() };
-        let written = offload::run(small, move || tree(&universe, part)).await;
+        let written = offload::run(small, None, move || tree(&universe, part)).await;
         let TreePage { text, next } = written.map_err(|error| Failure::internal(&error))?;
         let mut response = answer::json_text(StatusCode::OK, text.into_bytes());
         let headers = response.headers_mut();

@@ -151,7 +151,8 @@ impl Rest {
         };
         let state = match recipe.clone() {
             Some(recipe) => {
-                let made = generate::universe(recipe, Some(client.turn().await)).await;
+                let made =
+                    answer::worked_out(client, false, move || generate::universe(&recipe)).await?;
                 Some(made.map_err(|error| Failure::internal(&error))?)
             }
             None => given.state,

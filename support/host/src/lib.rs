@@ -27,7 +27,7 @@ pub use failure::{Failure, Fault, quotable};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};
 pub use log::{LogFormat, complain, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
-pub use mcp_proto::blocking::{NotDone, run as run_blocking};
+pub use mcp_proto::blocking::{NotDone, run as run_blocking, run_long};
 pub use print::{one_line, print, print_json, table};
 pub use run::{Host, HostError, UntilStopped, block_on, serve_as, stop_signal};
 pub use snippet::{Place, public_url, snippets};

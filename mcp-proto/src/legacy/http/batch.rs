@@ -172,12 +172,8 @@ impl Legacy {
             return Ok(accepted());
         }
         let status = if any { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-        let turn = client.turn().await;
-        let written = blocking::run(move || {
-            let body = ResponseBody::answers(&answers, held.0);
-            drop((answers, turn));
-            body
-        });
+        let write = move || ResponseBody::answers(&answers, held.0);
+        let written = blocking::run_long(Some(client), write);
         let body = written.await.map_err(|NotDone| {
             let problem = "the answers could not be written".to_owned();
             let error = ErrorObject::new(ErrorObject::INTERNAL, problem);

@@ -3,14 +3,12 @@
 use std::sync::{Arc, Mutex, RwLock};
 
 use serde_json::value::to_raw_value;
-use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
 use super::super::rounds::config::Rounds;
 use super::super::{Inner, Server, wire};
 use super::{BuildError, NewServer, Offered, ServerBuilder};
 use crate::apps;
-use crate::budget::processors;
 use crate::content;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings};
@@ -62,7 +60,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             changes: Changes::new(new.max_listeners, new.matcher),
             tasks: new.tasks.map(|config| Arc::new(Tasks::new(config, new.task_store))),
             rounds: Rounds::new(new.input, new.keys.unwrap_or_else(Keys::random)),
-            writers: Arc::new(Semaphore::new(processors())),
             page_size: new.page_size,
             list_cache: new.list_cache,
             observers: new.observers,

@@ -29,7 +29,7 @@ impl Writer {
             (true, 0) => true,
             (true, _) => {
                 let state = loaded.universe.state.clone();
-                let within = offload::run(false, move || state.is_within(max)).await;
+                let within = offload::run(false, None, move || state.is_within(max)).await;
                 !within.unwrap_or(false)
             }
         };
@@ -90,7 +90,7 @@ async fn keep(
     expected: usize,
 ) -> Option<usize> {
     let write = move || state.to_stored_json(expected);
-    let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
+    let body = offload::run(expected <= offload::INLINE_BYTES, None, write).await;
     let body = body.ok()?.ok()?;
     let bytes = body.len();
     match service.store().put_snapshot(&id, Snapshot { revision, body: Bytes::from(body) }).await {

@@ -65,7 +65,7 @@ pub(in crate::mcp) async fn whole(
     let meta = revision_of(&universe);
     let state = universe.state;
     let small = offload::is_small(&state);
-    let written = offload::run(small, move || state.to_json()).await??;
+    let written = offload::run(small, None, move || state.to_json()).await??;
     Ok(contents(uri.uri, String::from_utf8(written)?, meta))
 }
 
@@ -144,7 +144,7 @@ pub(in crate::mcp) async fn entity(
             let found = state.entity(family, &id).map(found);
             serde_json::to_string(&found.map(|found| found.with_facts(&state)))
         };
-        offload::run(false, write).await?
+        offload::run(false, None, write).await?
     };
     Ok(contents(uri.uri, written?, meta))
 }
@@ -157,7 +157,7 @@ pub(in crate::mcp) async fn outline(
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
     let small = offload::is_small(&universe.state);
-    let page = offload::run(small, move || tree_of(&universe, part)).await?;
+    let page = offload::run(small, None, move || tree_of(&universe, part)).await?;
     let TreePage { mut text, next } = page;
     if let Some((cursor, omitted)) = next {
         text.push_str(&format!("… and {omitted} more: {uri}?cursor={cursor}\n"));

@@ -243,8 +243,8 @@ pub(super) async fn create(
         (_, _, Some("sol")) => (sol()?, Findings::default()),
         _ => match recipe.clone() {
             Some(recipe) => {
-                let turn = context.turn().await?;
-                (generate::universe(recipe, turn).await?, Findings::default())
+                let made = context.run_long(move || generate::universe(&recipe)).await?;
+                (made?, Findings::default())
             }
             None => (State::default(), Findings::default()),
         },
