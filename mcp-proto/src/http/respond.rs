@@ -1,4 +1,5 @@
-//! One HTTP request, from its head to its response.
+//! One HTTP request, from its head to its response. The eras part in `Inner::next`, once the body is parsed; how a
+//! modern call is answered is in `answer.rs`, a legacy one in `legacy/http.rs`.
 //!
 //! This future is allocated for every request. The parts that few requests reach are boxed in it. Values that many
 //! requests pass on are borrowed or captured, because an `async fn` keeps two copies of its arguments.

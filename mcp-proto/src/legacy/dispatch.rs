@@ -1,4 +1,5 @@
-//! Finds the handler of a method of the revisions up to 2025-11-25.
+//! Finds the handler of a method that only the revisions up to 2025-11-25 have. Those that both eras have, such as
+//! `tools/call`, are in `server/dispatch.rs`.
 
 use serde_json::{Map, Value, json};
 

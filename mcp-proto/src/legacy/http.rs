@@ -1,4 +1,5 @@
-//! Sessions over Streamable HTTP: `initialize`, calls, GET streams, DELETE.
+//! Sessions over Streamable HTTP: `initialize`, calls, GET streams, DELETE. A call that is answered by one JSON body
+//! never leaves this file and `exchange.rs`; `calls.rs` drives those that have a stream.
 
 mod batch;
 mod calls;

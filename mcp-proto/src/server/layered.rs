@@ -1,4 +1,5 @@
-//! Layers around the calls of a server, and what a layer can do with a call.
+//! Layers around the calls of a server, and what a layer can do with a call. `dispatch.rs` sends a call here first, and
+//! gets it back from the innermost layer with [`Judged`] among its extensions.
 
 use std::ops::Deref;
 use std::sync::Arc;

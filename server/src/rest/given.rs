@@ -1,4 +1,4 @@
-//! The body of a request that describes a universe.
+//! The body of a request that describes a universe. Bodies with commands are read in `universes.rs`.
 
 use mcp_proto::json::Meter;
 use serde_json::{Map, Value};
