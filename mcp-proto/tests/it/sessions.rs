@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
-use mcp_proto::http::HttpConfig;
+use mcp_proto::http::{HttpConfig, ResponseBody};
 use mcp_proto::session::{MemorySessions, MemorySessionsConfig, SessionStore};
 use mcp_proto::{CallToolResult, Change, Context, Principal, StreamableHttpService, Tool};
 use serde_json::json;
 
-use crate::common::{Raw, builder, call, open_session, probe, request, say, server, service};
+use crate::common::{
+    PATIENCE, Raw, builder, call, open_session, probe, request, say, server, service,
+};
 
 /// A service and its sessions to count.
 fn counted() -> (StreamableHttpService, Arc<MemorySessions>) {
@@ -149,7 +152,7 @@ async fn somebody_elses_session_looks_like_none() {
     assert_eq!(stream.status(), 200);
     // Not even that it has a stream.
     let mut open = Vec::new();
-    for (who, status) in [("bert", 404), ("anna", 200), ("bert", 404), ("anna", 409)] {
+    for (who, status) in [("bert", 404), ("anna", 200), ("bert", 404), ("anna", 200)] {
         let reply = service.handle(by(get(&session), Some(who))).await;
         assert_eq!(reply.status(), status, "{who}");
         open.push(reply);
@@ -162,29 +165,62 @@ async fn somebody_elses_session_looks_like_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_is_one_get_stream_and_two_clients_do_not_fight_for_it() {
+async fn a_session_may_have_several_get_streams_and_each_message_is_on_one() {
     let server = server();
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
-    let old = service.handle(get(&session).request()).await;
-    assert_eq!(old.headers()["content-type"], "text/event-stream");
-    let first = service.handle(get(&session).request()).await;
-    assert_eq!(first.headers()["content-type"], "text/event-stream");
-    assert_eq!(old.into_body().collect().await.unwrap().to_bytes(), "");
-    let refused = get(&session).send(&service).await;
-    assert_eq!(refused.refusal(), (409, -32600, None));
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    let mut first = first.into_body();
-    let opening = first.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert!(opening.starts_with(b"id: s"), "{opening:?}");
+    let open = async || {
+        let opened = service.handle(get(&session).request()).await;
+        assert_eq!(opened.headers()["content-type"], "text/event-stream");
+        let mut opened = opened.into_body();
+        let opening = next(&mut opened).await.unwrap();
+        assert!(opening.starts_with(b"id: s"), "{opening:?}");
+        opened
+    };
+    let changed = |event: Option<Bytes>| {
+        let method = crate::common::messages(&event.unwrap())[0]["method"].clone();
+        assert_eq!(method, "notifications/tools/list_changed");
+    };
+    let mut old = open().await;
+    let mut new = open().await;
+    // What the old one was sent may be lost.
+    changed(next(&mut new).await);
     server.notify(Change::ToolsListChanged);
-    let event = first.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert_eq!(crate::common::messages(&event)[0]["method"], "notifications/tools/list_changed");
-    // Another session has its own; a dropped stream makes room.
+    changed(next(&mut new).await);
+    // The old one stays, and no proxy gives it up.
+    for _ in 0..3 {
+        let start = tokio::time::Instant::now();
+        assert_eq!(next(&mut old).await.unwrap(), ": keep-alive\n\n");
+        assert!(start.elapsed() <= Duration::from_secs(15));
+        server.notify(Change::ToolsListChanged);
+        changed(next(&mut new).await);
+    }
+    drop(new);
+    // With the id of what it has not read.
+    assert!(next(&mut old).await.unwrap().starts_with(b"id: s"));
+    changed(next(&mut old).await);
+    server.notify(Change::ToolsListChanged);
+    changed(next(&mut old).await);
+    // Four are the most: the oldest is closed for a fifth.
+    let mut newer = Vec::new();
+    for _ in 0..4 {
+        newer.push(open().await);
+    }
+    assert_eq!(next(&mut old).await, None);
+    // Another session has its own, and the end of the session ends all.
     let other = open_session(&service).await;
     assert_eq!(service.handle(get(&other).request()).await.status(), 200);
-    drop(first);
-    assert_eq!(service.handle(get(&session).request()).await.status(), 200);
+    assert_eq!(service.handle(delete(&session).request()).await.status(), 204);
+    for mut stream in newer {
+        while let Some(rest) = next(&mut stream).await {
+            assert!(rest != ": keep-alive\n\n", "it is still open");
+        }
+    }
+}
+
+async fn next(stream: &mut ResponseBody) -> Option<Bytes> {
+    let frame = tokio::time::timeout(PATIENCE, stream.frame()).await.expect("nothing came");
+    frame.map(|frame| frame.unwrap().into_data().unwrap())
 }
 
 #[tokio::test]

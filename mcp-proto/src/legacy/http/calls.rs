@@ -230,7 +230,7 @@ impl Driving {
                     self.set_away();
                 }
             }
-            Step::Quiet => self.stream.keep_alive(),
+            Step::Quiet => self.stream.keep_alive(true),
             Step::Cancelled => {}
         }
     }

@@ -12,8 +12,6 @@ pub(super) enum Refusal {
     MissingSession,
     /// The session does not exist, or belongs to another caller.
     UnknownSession,
-    /// Another GET stream of the session is open, and has been for less than a second.
-    StreamTaken,
     /// `Last-Event-ID` is not an event id of this server.
     NoEventId,
     /// The stream of `Last-Event-ID` is not one of the session's, or not kept any more.
@@ -39,7 +37,6 @@ impl Refusal {
             | Self::ForgottenStream
             | Self::UnsupportedVersionHeader(_) => StatusCode::BAD_REQUEST,
             Self::UnknownSession => StatusCode::NOT_FOUND,
-            Self::StreamTaken => StatusCode::CONFLICT,
             Self::TooManyCalls(_)
             | Self::InboxFull
             | Self::TooManySessions { is_share: true, .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -57,11 +54,6 @@ impl Refusal {
             }
             Self::UnknownSession => {
                 "unknown or ended session: start a new one by initialize without an mcp-session-id header".to_owned()
-            }
-            Self::StreamTaken => {
-                "the GET stream of the session was taken over by another connection less than a second ago: use one \
-                 stream for a session, or try again later"
-                    .to_owned()
             }
             Self::NoEventId => {
                 "the last-event-id is not an event id of this server: leave it out to open a new stream".to_owned()

@@ -9,7 +9,6 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::OptionFuture;
@@ -33,7 +32,7 @@ use crate::legacy::session::Session;
 use crate::server::{Listener, SharedNotification};
 
 /// How long a GET without an event id waits for the connection that reads the stream. One that was closed has ended by
-/// then; one that is still there is taken over, since its client may be gone without an end.
+/// then; one that is still there is put aside, since its client may be gone without an end.
 const TAKE_OVER_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a client whose server ends is asked to wait before it reconnects.
@@ -111,14 +110,12 @@ impl Legacy {
                     return Ok(opened(reader, !primes));
                 }
             };
-            match Reader::take_up(Arc::clone(&stream), has_waited) {
-                Ok(reader) => {
-                    self.0.streams.session_changed(&id);
-                    return Ok(opened(reader, !session.protocol_version.has_polling()));
-                }
-                Err(refusal) if has_waited => return Err(refusal.into()),
-                Err(_) => stream.vacated(TAKE_OVER_AFTER).await,
+            if has_waited || !stream.is_read() {
+                let reader = Reader::take_up(stream)?;
+                self.0.streams.session_changed(&id);
+                return Ok(opened(reader, !session.protocol_version.has_polling()));
             }
+            stream.vacated(TAKE_OVER_AFTER).await;
             has_waited = true;
         }
     }
@@ -260,9 +257,10 @@ impl Listening {
                 Some(()) = OptionFuture::from(self.away.as_mut()) => return,
                 () = &mut quiet, if here => {
                     let now = Instant::now();
-                    if now >= last_sent + self.keep_alive {
+                    let is_quiet = now >= last_sent + self.keep_alive;
+                    self.stream.keep_alive(is_quiet);
+                    if is_quiet {
                         self.lease.touch(now);
-                        self.stream.keep_alive();
                         last_sent = now;
                     }
                     quiet.as_mut().reset(last_sent + self.keep_alive);

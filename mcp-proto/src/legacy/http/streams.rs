@@ -1,6 +1,7 @@
 //! The streams of legacy sessions that can be resumed (2025-11-25, Streamable HTTP, "Resumability and Redelivery"):
 //! which exist, and for how long those without a reader are kept.
 
+mod aside;
 mod mirror;
 mod reader;
 mod ring;
@@ -105,7 +106,7 @@ impl Streams {
         }
         let stream = Arc::new(Stream::new(StreamName::standalone(), client));
         // Before others can find it: opening a stream may still fail, which ends it.
-        let reader = Reader::take_up(Arc::clone(&stream), false)?;
+        let reader = Reader::take_up(Arc::clone(&stream))?;
         table.insert_standalone(session, &stream);
         Ok(Standalone::New(self.opened(session, stream), reader))
     }
@@ -176,7 +177,7 @@ impl Streams {
 impl Opened {
     /// Its first reader.
     pub(super) fn read(&self) -> Result<Reader, Refusal> {
-        Reader::take_up(Arc::clone(&self.stream), false)
+        Reader::take_up(Arc::clone(&self.stream))
     }
 
     /// Appends an event and returns its number.

@@ -20,7 +20,8 @@ pub(in crate::legacy::http) struct Reader {
 }
 
 impl Reader {
-    /// A reader of everything after the event of this number that is still kept. It replaces any other reader.
+    /// A reader of everything after the event of this number that is still kept. Another reader is put
+    /// aside, or replaced if it reads calls.
     pub(in crate::legacy::http) fn resume(
         stream: Arc<Stream>,
         after: u64,
@@ -29,12 +30,9 @@ impl Reader {
         Ok(Self::new(stream, key))
     }
 
-    /// A reader of the events that no reader has received yet, if no connection reads now or it may be taken `over`.
-    pub(in crate::legacy::http) fn take_up(
-        stream: Arc<Stream>,
-        over: bool,
-    ) -> Result<Self, Refusal> {
-        let key = stream.take_up(over)?;
+    /// A reader of the events that no reader has received yet. Another reader is put aside.
+    pub(in crate::legacy::http) fn take_up(stream: Arc<Stream>) -> Result<Self, Refusal> {
+        let key = stream.take_up()?;
         Ok(Self::new(stream, key))
     }
 

@@ -1,4 +1,4 @@
-//! One stream of a session: its latest events, its writer, and the one connection that reads it.
+//! One stream of a session: its latest events, its writer, and the connection that reads it.
 
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard};
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use super::Bounds;
+use super::aside::Aside;
 use super::ring::Ring;
 use super::unwritten::Unwritten;
 use crate::budget::{Client, Over};
@@ -20,9 +20,6 @@ use crate::locked::Locked as _;
 
 /// The most events that may wait for a connection before their writer waits.
 const MAX_UNREAD: u64 = 16;
-
-/// How soon after a connection was taken over the next one may be: two clients must not fight.
-const BETWEEN_TAKE_OVERS: Duration = Duration::from_secs(1);
 
 /// A stream. Its writer is one task. Its connections may change.
 #[derive(Debug)]
@@ -39,10 +36,13 @@ pub(in crate::legacy::http) struct Stream {
 struct State {
     ring: Ring,
     reader: Option<Reading>,
-    /// The key of the latest reader.
+    /// The key of that reader, or of the last one, and the highest of all.
     latest: u64,
-    /// Wakes the latest reader, when there is something to read or another one replaces it.
+    highest: u64,
+    /// Wakes it when there is something to read, or one that is replaced or closed.
     waiting: Option<Waker>,
+    /// The other connections of a GET stream.
+    aside: Aside,
     /// The number of the first event that no reader has received.
     unread: u64,
     /// A reader came for which there is no event. An event would give it an id for reconnecting.
@@ -53,8 +53,8 @@ struct State {
     ended: bool,
     /// The session has changed in the store.
     session_changed: bool,
-    /// When a connection was last taken over, and whether the task that writes does not know yet.
-    taken_over: Option<(Instant, bool)>,
+    /// Another connection reads, and the task that writes does not know yet: the one before may have been dead.
+    taken_over: bool,
     /// No client may reconnect, so the task has no reason to continue.
     forgotten: bool,
     /// The state that the event store does not have yet, if there is one.
@@ -97,13 +97,15 @@ impl Stream {
                 ring: Ring::new(client),
                 reader: None,
                 latest: 0,
+                highest: 0,
                 waiting: None,
+                aside: Aside::default(),
                 unread: 1,
                 wants_id: false,
                 is_quiet: false,
                 ended: false,
                 session_changed: false,
-                taken_over: None,
+                taken_over: false,
                 forgotten: false,
                 unwritten: Unwritten::default(),
             }),
@@ -142,8 +144,8 @@ impl Stream {
         self.state.locked().ring.has_room(event)
     }
 
-    /// The key of a reader of everything after the event of this number that is still kept. It replaces any other
-    /// reader.
+    /// The key of a reader of everything after the event of this number that is still kept. Another reader is put
+    /// aside, or replaced if it reads calls.
     pub(super) fn resume(&self, after: u64) -> Result<u64, Refusal> {
         let mut state = self.state.locked();
         if state.forgotten || after == 0 || after >= state.ring.next() {
@@ -156,37 +158,40 @@ impl Stream {
                 "a client reconnected for events of which some are not kept any more"
             );
         }
+        self.put_aside(&mut state);
         let key = state.read_from(first.max(after + 1));
         self.wake(state);
         Ok(key)
     }
 
-    /// The key of a reader of the events that no reader has received yet, if no connection reads now. `over`: a
-    /// connection that reads is replaced, unless one was replaced a moment ago.
-    pub(super) fn take_up(&self, over: bool) -> Result<u64, Refusal> {
+    /// The key of a reader of the events that no reader has received yet. Another reader is put aside.
+    pub(super) fn take_up(&self) -> Result<u64, Refusal> {
         let mut state = self.state.locked();
         if state.forgotten {
             return Err(Refusal::ForgottenStream);
         }
-        if state.reader.is_some() {
-            let now = Instant::now();
-            let is_soon = |(before, _)| now.duration_since(before) < BETWEEN_TAKE_OVERS;
-            if !over || state.taken_over.is_some_and(is_soon) {
-                return Err(Refusal::StreamTaken);
-            }
-            state.taken_over = Some((now, true));
-        }
+        state.taken_over |= state.reader.is_some();
+        self.put_aside(&mut state);
         let next = state.unread.max(state.ring.first());
         let key = state.read_from(next);
         self.wake(state);
         Ok(key)
     }
 
-    /// Whether a connection was taken over since this was asked.
+    fn put_aside(&self, state: &mut State) {
+        if state.reader.is_some() && self.name.is_standalone() {
+            let waiting = state.waiting.take();
+            state.waiting = state.aside.add(state.latest, waiting);
+        }
+    }
+
+    /// Whether another connection reads since this was asked.
     pub(in crate::legacy::http) fn was_taken_over(&self) -> bool {
-        let mut state = self.state.locked();
-        let news = state.taken_over.as_mut().map(|(_, is_news)| is_news);
-        news.is_some_and(std::mem::take)
+        std::mem::take(&mut self.state.locked().taken_over)
+    }
+
+    pub(in crate::legacy::http) fn is_read(&self) -> bool {
+        self.state.locked().reader.is_some()
     }
 
     /// Waits until its reader leaves, at most for this time.
@@ -194,23 +199,25 @@ impl Stream {
         let mut vacated = pin!(self.vacated.notified());
         // From here on it is woken, so that none that leaves meanwhile is missed.
         vacated.as_mut().enable();
-        if self.state.locked().reader.is_some() {
+        if self.is_read() {
             // Whether it has left is seen when it is asked for again.
             let _ = tokio::time::timeout(most, vacated).await;
         }
     }
 
-    /// Wakes the one that waits, which may be the previous reader, and the task that writes.
+    /// Wakes all that wait, and the task that writes.
     fn wake(&self, state: MutexGuard<'_, State>) {
-        wake_waiting(state);
+        wake_all(state);
         self.changed.notify_one();
     }
 
-    /// Sends a comment to the reader, if there is nothing else to read.
-    pub(in crate::legacy::http) fn keep_alive(&self) {
+    /// Sends a comment to the connections that do not read, and to the one that reads if it `is_quiet`, and there is
+    /// nothing else for it.
+    pub(in crate::legacy::http) fn keep_alive(&self, is_quiet: bool) {
         let mut state = self.state.locked();
-        state.is_quiet = true;
-        wake_waiting(state);
+        state.is_quiet |= is_quiet;
+        state.aside.keep_alive();
+        wake_all(state);
     }
 
     /// Appends an event and forgets old ones, as [`trim`](Self::trim) does. Returns its number. Only one task does so,
@@ -250,7 +257,7 @@ impl Stream {
     pub(super) fn end(&self) {
         let mut state = self.state.locked();
         state.ended = true;
-        wake_waiting(state);
+        wake_all(state);
     }
 
     /// No client may reconnect. `cut`: the current reader is cut off too.
@@ -300,7 +307,11 @@ impl Stream {
     pub(super) fn poll_next(&self, key: u64, context: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state.locked();
         if state.latest != key {
-            return Poll::Ready(None);
+            return if state.ended {
+                Poll::Ready(None)
+            } else {
+                state.aside.poll_next(key, context)
+            };
         }
         let State { ring, reader: Some(reader), unread, is_quiet, ended, .. } = &mut *state else {
             return Poll::Ready(None);
@@ -359,13 +370,17 @@ impl Stream {
     pub(super) fn left(&self, key: u64) {
         let mut state = self.state.locked();
         if state.latest != key {
-            return;
+            return state.aside.remove(key);
         }
         state.reader = None;
         // It would keep the memory of the connection's task.
         state.waiting = None;
-        drop(state);
-        self.changed.notify_one();
+        if let Some((key, waiting)) = state.aside.take_newest() {
+            let next = state.unread.max(state.ring.first());
+            state.read_by(key, next);
+            (state.waiting, state.taken_over) = (waiting, true);
+        }
+        self.wake(state);
         self.vacated.notify_waiters();
     }
 }
@@ -387,12 +402,25 @@ impl State {
 
     /// The key of a new reader. The caller wakes the previous one.
     fn read_from(&mut self, next: u64) -> u64 {
+        self.highest += 1;
+        self.read_by(self.highest, next);
+        self.highest
+    }
+
+    fn read_by(&mut self, key: u64, next: u64) {
         self.is_quiet = false;
         self.wants_id = next == self.ring.next() && !self.ended;
         self.reader = Some(Reading { first: next, next, until: None });
-        self.latest += 1;
-        self.latest
+        self.latest = key;
     }
+}
+
+/// Wakes every connection.
+fn wake_all(mut state: MutexGuard<'_, State>) {
+    let State { waiting, aside, .. } = &mut *state;
+    let all: Vec<_> = aside.wakers().chain(waiting.take()).collect();
+    drop(state);
+    all.into_iter().for_each(Waker::wake);
 }
 
 /// Wakes the latest reader, or the one before it.

@@ -270,7 +270,7 @@ async fn a_reader_that_waits_is_woken_for_all_that_concerns_it() {
         tokio::spawn(tokio::time::timeout(Duration::from_secs(1), read))
     };
 
-    let first = read(Reader::take_up(Arc::clone(&stream), false).unwrap());
+    let first = read(Reader::take_up(Arc::clone(&stream)).unwrap());
     settle().await;
     push("one");
     settle().await;
