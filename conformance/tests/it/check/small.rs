@@ -216,14 +216,14 @@ answer() { case $line in *'"protocolVersion":"2024-11-05"'*) ;; *) printf '{"jso
 async fn a_program_that_writes_unasked_waits_until_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().display();
-    std::fs::write(folder.path().join("line"), [&vec![b' '; 1 << 20][..], b"\n"].concat()).unwrap();
-    // The first program writes after its answer. The second one, which breaks no rule, looks whether that is done.
+    std::fs::write(folder.path().join("line"), " ".repeat(1 << 20) + "\n").unwrap();
+    // The program that is asked first writes after its answer. The one of the rule looks whether that is done.
     let fault = format!(
         r#"
-mkdir '{at}/first' 2>&- && first=1
 lines() {{ for _ in 1 2 3 4 5 6 7 8; do cat '{at}/line'; done; }}
 ping() {{
-  if [ $first ]; then result '{{}}'; for _ in 1 2 3 4 5 6 7 8; do lines; done; : > '{at}/written'
+  if mkdir '{at}/first' 2>&-
+  then result '{{}}'; for _ in 1 2 3 4 5 6 7 8; do lines; done; : > '{at}/written'
   else sleep 1; [ -e '{at}/written' ] && : > '{at}/seen'; result '{{}}'; fi
 }}
 "#
