@@ -355,7 +355,8 @@ impl Arguments {
         let (callers, asked, https) = if self.stdio {
             (http::Callers::Local, None, None)
         } else {
-            let callers = self.access.asking.callers(self.address())?;
+            let proxied = !(self.trusted_proxy.is_empty() && self.allowed_host.is_empty());
+            let callers = self.access.asking.callers(self.address(), proxied)?;
             let https = self.access.tls.https().map_err(EndpointError::from)?;
             (callers, self.access.asking.asked()?, https)
         };

@@ -265,6 +265,7 @@ async fn the_environment_sets_what_arguments_do() {
         .env("UNIVERSE_LISTEN", "127.0.0.1:0")
         .env("UNIVERSE_DATA_DIR", &data)
         .env("UNIVERSE_DEMO", "1")
+        .env("UNIVERSE_ALLOW_ANYONE", "1")
         .env("UNIVERSE_ALLOWED_HOST", "universe.example,other.example")
         .env("UNIVERSE_ALLOWED_ORIGIN", "https://app.example,https://b.example");
     let server = Server::start(command).await;

@@ -112,6 +112,13 @@ pub enum EndpointError {
          --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
     )]
     NeedsToken(SocketAddr),
+    /// A proxy may bring others to a server on loopback without authorization.
+    #[error(
+        "--trusted-proxy and --allowed-host are for a server that others reach through a proxy, as {0} then is: say who \
+         may call, with a file of tokens (--token-file or --auth-token-file), an authorization server (--oauth-issuer), \
+         or --allow-anyone"
+    )]
+    Proxied(SocketAddr),
     /// All callers are allowed, but tokens are required, too.
     #[error(
         "with --allow-anyone no caller needs a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
@@ -206,8 +213,8 @@ impl EndpointArgs {
     /// refuses that.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let callers = self.address().map(|address| self.asking.callers(address));
-        matches!(callers, Some(Err(EndpointError::NeedsToken(_))))
+        let callers = self.address().map(|address| self.callers(address));
+        matches!(callers, Some(Err(EndpointError::NeedsToken(_) | EndpointError::Proxied(_))))
     }
 
     /// The address to listen on; `None` for stdin and stdout.
@@ -215,6 +222,11 @@ impl EndpointArgs {
     pub fn address(&self) -> Option<SocketAddr> {
         let port = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         self.listen.or_else(|| self.port.map(port))
+    }
+
+    fn callers(&self, address: SocketAddr) -> Result<Callers, EndpointError> {
+        let proxied = !(self.trusted_proxy.is_empty() && self.allowed_host.is_empty());
+        self.asking.callers(address, proxied)
     }
 
     /// Sets the hosts, origins and authorization of `config`, and returns who may call.
@@ -238,7 +250,7 @@ impl EndpointArgs {
             *config = std::mem::take(config).memory(memory);
         }
         config.keep_alive = self.keep_alive.unwrap_or(config.keep_alive);
-        let callers = self.asking.callers(address)?;
+        let callers = self.callers(address)?;
         config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(EndpointError::Proxy)?;
         if !self.allowed_origin.is_empty() {
             config.origins =

@@ -197,14 +197,19 @@ async fn a_link_to_a_folder_is_not_followed() -> Outcome {
 
 #[tokio::test]
 async fn an_address_that_others_reach_needs_a_name_and_a_token() -> Outcome {
-    for (allowed_host, needed) in [
-        (vec![], "--allowed-host"),
-        (vec!["specs.example".to_owned()], "--auth-token-file"),
-        (vec!["*".to_owned()], "--auth-token-file"),
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    for (address, hosts, proxies, needed) in [
+        ("0.0.0.0:0", &[][..], &[][..], "--allowed-host"),
+        ("0.0.0.0:0", &["specs.example"], &[], "--auth-token-file"),
+        ("0.0.0.0:0", &["*"], &[], "--auth-token-file"),
+        // A proxy on the same machine lets others in.
+        ("127.0.0.1:0", &["specs.example"], &[], "--allow-anyone"),
+        ("127.0.0.1:0", &[], &["127.0.0.1"], "--allow-anyone"),
     ] {
         let endpoint = EndpointArgs {
-            listen: Some("0.0.0.0:0".parse()?),
-            allowed_host,
+            listen: Some(address.parse()?),
+            allowed_host: names(hosts),
+            trusted_proxy: names(proxies),
             ..EndpointArgs::default()
         };
         let server = Server::builder("x", "1", ()).build()?;

@@ -71,6 +71,29 @@ async fn an_address_that_others_reach_takes_a_decision() {
 }
 
 #[tokio::test]
+async fn lines_of_callers_that_allow_nothing_are_named() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("tokens");
+    for (callers, told) in [
+        (&["ada write"][..], None),
+        (&["ada universe:a%3Ab:admin read"], None),
+        (&["ada wriet"], Some("scope=\"wriet\"")),
+        (&["ada read", "bob universe:sol:wirte"], Some("line=2")),
+        (&["ada"], Some("must follow its name")),
+        (&[], Some("nobody may call")),
+    ] {
+        std::fs::write(&file, tokens(callers)).unwrap();
+        let checked =
+            run(binary().arg("check-config").env("UNIVERSE_AUTH_TOKEN_FILE", &file)).await;
+        assert!(checked.status.success(), "{}", checked.stderr);
+        match told {
+            Some(told) => assert!(checked.stderr.contains(told), "{told}: {}", checked.stderr),
+            None => assert_eq!(checked.stderr, ""),
+        }
+    }
+}
+
+#[tokio::test]
 async fn clients_are_shown_where_to_get_tokens() {
     let dir = TempDir::new().unwrap();
     let keys = dir.path().join("keys.json");
@@ -175,6 +198,8 @@ async fn who_wrote_is_in_the_log_and_not_what() {
         }
     };
     let client = Client(address);
+    let unknown = [("authorization", "Bearer eve")];
+    client.call("GET", "/universes/sol", &unknown, &Value::Null).await;
     let headers = [("authorization", "Bearer ada")];
     client.call("GET", "/universes/sol", &headers, &Value::Null).await;
     client.call("POST", "/universes/sol/commands", &headers, &tick()).await;
@@ -189,6 +214,7 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     }
     signal(child.id().unwrap(), "TERM");
     soon(errors.read_to_string(&mut log)).await.unwrap();
+    assert!(log.contains("a token was refused problem=\"this server does not know it\""), "{log}");
     let audit: Vec<_> = log.lines().filter(|line| line.contains(" audit: ")).collect();
     assert_eq!(audit.len(), 5, "{log}");
     let refused =

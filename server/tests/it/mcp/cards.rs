@@ -34,7 +34,8 @@ async fn a_server_on_loopback_names_its_address() {
 #[tokio::test]
 async fn behind_a_proxy_the_operator_gives_the_url() {
     let dir = TempDir::new().unwrap();
-    let proxied = ["--allowed-host", "universe.example", "--trusted-proxy", "127.0.0.1"];
+    let proxied =
+        ["--allowed-host", "universe.example", "--trusted-proxy", "127.0.0.1", "--allow-anyone"];
     let server = Server::with(&dir.path().join("a"), &proxied).await;
     for path in [CARD, CATALOG] {
         assert_eq!(server.client.get(path).await.status, 404, "{path}");

@@ -99,17 +99,20 @@ impl Asking {
         oauth.iter().any(|it| it.is_some()) || files.iter().any(|it| it.is_some())
     }
 
-    /// Who may call a server that listens on an address.
+    /// Who may call a server that listens on an address, and that a proxy may be in front of.
     ///
     /// # Errors
     /// The arguments do not decide this, or decide it in two ways.
-    pub fn callers(&self, address: SocketAddr) -> Result<Callers, EndpointError> {
+    pub fn callers(&self, address: SocketAddr, proxied: bool) -> Result<Callers, EndpointError> {
         match (self.is_some(), self.allow_anyone) {
             (true, true) => Err(EndpointError::TwoDecisions),
             (true, false) => Ok(Callers::Authorized),
             (false, true) => Ok(Callers::Anyone),
-            (false, false) if address.ip().to_canonical().is_loopback() => Ok(Callers::Local),
-            (false, false) => Err(EndpointError::NeedsToken(address)),
+            (false, false) if !address.ip().to_canonical().is_loopback() => {
+                Err(EndpointError::NeedsToken(address))
+            }
+            (false, false) if proxied => Err(EndpointError::Proxied(address)),
+            (false, false) => Ok(Callers::Local),
         }
     }
 
@@ -268,9 +271,41 @@ fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, End
     let set = BearerTokens::from_text(&text).map_err(|problem| wrong(problem.to_string()))?;
     let set = Arc::new(set);
     let replaced = Arc::clone(&set);
-    let replace = move |text: &str| replaced.replace(text).map_err(|it| it.to_string());
+    let path = file.to_owned();
+    warn_of_odd(&path, &text);
+    let replace = move |text: &str| {
+        replaced.replace(text).map_err(|it| it.to_string())?;
+        warn_of_odd(&path, text);
+        Ok(())
+    };
     files.push(reload.then(replace));
     Ok(set)
+}
+
+/// Names the lines that allow nothing. They are no errors: a caller may lose all that it was allowed.
+fn warn_of_odd(file: &Path, text: &str) {
+    let file = file.display();
+    let mut nobody = true;
+    for (text, line) in text.lines().zip(1..) {
+        let mut words = text.split_whitespace();
+        if words.next().is_none_or(|word| word.starts_with('#')) {
+            continue;
+        }
+        nobody = false;
+        let scopes: Vec<_> = words.skip(1).collect();
+        if scopes.is_empty() {
+            tracing::warn!(%file, line, "this caller may do nothing: read, write or admin must follow its name");
+        }
+        for scope in scopes {
+            let what = scope.rsplit(':').next().unwrap_or_default();
+            if ![READ, WRITE, ADMIN].contains(&what) {
+                tracing::warn!(%file, line, scope, "this allows nothing: read, write and admin do");
+            }
+        }
+    }
+    if nobody {
+        tracing::warn!(%file, "it names no caller, so nobody may call");
+    }
 }
 
 fn keys_of(file: &Path, files: &mut Vec<Reload>) -> Result<IssuerKeys, EndpointError> {
