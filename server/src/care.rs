@@ -237,7 +237,12 @@ fn judge(file: &Path) -> Result<(u64, Vec<Finding>), CareError> {
     };
     let parent = file.parent().unwrap_or(Path::new("."));
     let opened = Inspector::open_file(parent, file).map_err(|error| match error {
-        OpenError::Unreadable { reason, .. } | OpenError::Damaged { reason, .. } => content(reason),
+        OpenError::Unreadable { reason, .. } => content(reason),
+        // The rest of the reason is advice for a data directory.
+        OpenError::Damaged { reason, .. } => {
+            let what = reason.split(';').next().unwrap_or_default();
+            content(format!("{what}: no backup, or a damaged one"))
+        }
         error => content(error.to_string()),
     })?;
     let found = opened.integrity()?;

@@ -135,10 +135,12 @@ pub fn main() -> ExitCode {
 async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
     if let Some(verb) = arguments.verb.clone() {
         if let Verb::CheckConfig { .. } = verb {
+            settings.warn();
             arguments.config()?;
         }
         return verb::run(verb, &arguments, &settings).await;
     }
+    settings.warn();
     let config = arguments.config()?;
     let traces = Traces::begin(arguments.collector()).map_err(ConfigError::Collector)?;
     let served = if arguments.stdio {

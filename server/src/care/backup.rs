@@ -12,7 +12,13 @@ pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
             file: file.to_owned(),
             problem: "the name of a backup must be UTF-8".to_owned(),
         })?;
-        Ok(inspector.copy_to(name)?)
+        inspector.copy_to(name).map_err(|error| {
+            if !error.is_full() {
+                return CareError::from(error);
+            }
+            let problem = "its disk is full: name a file on another one".to_owned();
+            CareError::Content { file: file.to_owned(), problem }
+        })
     })?;
     let (universes, findings) = judge(file)?;
     let bytes = std::fs::metadata(file).map(|written| written.len());

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clap::Args;
 use http::Method;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{ClientError, Common, Connection, print};
@@ -32,11 +33,18 @@ impl Arguments {
             let problem = format!("the server did not answer within {seconds} s");
             return Err(ClientError::Given(problem));
         };
-        answered?;
-        if self.common.json {
-            print::json(&serde_json::json!({"ready": true}))?;
+        let state: Value = serde_json::from_slice(&answered?.body).unwrap_or_default();
+        let is_full = state.get("writable") == Some(&Value::Bool(false));
+        let (told, sentence) = if is_full {
+            let sentence = "the server is ready, but its last write found no room";
+            (json!({"ready": true, "writable": false}), sentence)
         } else {
-            service_host::print("the server is ready")?;
+            (json!({"ready": true}), "the server is ready")
+        };
+        if self.common.json {
+            print::json(&told)?;
+        } else {
+            service_host::print(sentence)?;
         }
         Ok(ExitCode::SUCCESS)
     }

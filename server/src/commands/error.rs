@@ -101,7 +101,7 @@ pub enum ServiceError {
         max: usize,
     },
     /// The store is full.
-    #[error("the store is full")]
+    #[error("the store is full: nothing was changed; try again when there is room on its disk")]
     Full,
     /// The store is not available now. Nothing has changed.
     #[error("the store is unavailable; nothing has changed")]

@@ -1,7 +1,7 @@
 //! The source of each option's value. A flag overrides the environment, which overrides the file, which overrides the
 //! default. The command line defines all options; the file has the same names without the dashes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,11 @@ const NOT_IN_FILES: [&str; 3] = [FILE, "help", "version"];
 
 /// The effective value of every option.
 #[derive(Debug, Clone)]
-pub struct Settings(Vec<Setting>);
+pub struct Settings {
+    options: Vec<Setting>,
+    /// What is odd about the environment, in sentences.
+    odd: Vec<String>,
+}
 
 /// An option.
 #[derive(Debug, Clone, Serialize)]
@@ -66,10 +70,32 @@ pub fn read(
     let matches = command.clone().get_matches_from(&arguments);
     let read = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let settings = options(&original).map(|arg| setting(arg, &matches, file.as_deref(), &given));
-    Ok((read, Settings(settings.collect())))
+    Ok((read, Settings { options: settings.collect(), odd: unknown(&original) }))
+}
+
+/// Variables that look like options and are none. Programs that are started side by side may have others of this prefix,
+/// so they are told, and not refused.
+fn unknown(command: &Command) -> Vec<String> {
+    let verbs = command.get_subcommands().flat_map(Command::get_arguments);
+    let known = command.get_arguments().chain(verbs).filter_map(|arg| arg.get_env()?.to_str());
+    let known: BTreeSet<_> = known.collect();
+    let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let odd = given.filter(|it| it.starts_with("UNIVERSE_") && !known.contains(it.as_str()));
+    odd.map(|name| {
+        let hint = universe_core::nearest::hint(&name, known.iter().copied());
+        format!("the environment has {name}, which is no option of this program{hint}")
+    })
+    .collect()
 }
 
 impl Settings {
+    /// Warns of what is odd.
+    pub(crate) fn warn(&self) {
+        for odd in &self.odd {
+            tracing::warn!("{odd}");
+        }
+    }
+
     /// Writes the options to stdout.
     ///
     /// # Errors
@@ -77,10 +103,10 @@ impl Settings {
     pub(crate) fn show(&self, json: bool) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if json {
-            return writeln!(out, "{}", serde_json::to_string_pretty(&self.0)?);
+            return writeln!(out, "{}", serde_json::to_string_pretty(&self.options)?);
         }
-        let width = self.0.iter().map(|it| it.option.len()).max().unwrap_or(0);
-        for Setting { option, values, source } in &self.0 {
+        let width = self.options.iter().map(|it| it.option.len()).max().unwrap_or(0);
+        for Setting { option, values, source } in &self.options {
             let line = if values.is_empty() {
                 format!("{option:width$}  -  # {source}")
             } else {

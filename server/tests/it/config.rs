@@ -181,3 +181,15 @@ async fn the_pause_between_comments_is_an_option() {
     while feed.block().await.as_deref() != Some(":heartbeat") {}
     assert!(start.elapsed() < Duration::from_secs(9), "the default is ten seconds");
 }
+
+#[tokio::test]
+async fn a_variable_that_is_no_option_is_reported() {
+    let mut command = binary();
+    command.env("UNIVERSE_AUTH_TOKENFILE", "callers").env("UNIVERSE_URL", "http://127.0.0.1:1");
+    let ended = run(command.arg("check-config")).await;
+    assert!(ended.status.success(), "{}", ended.stderr);
+    let lines: Vec<_> = ended.stderr.lines().filter(|line| line.contains("UNIVERSE_")).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("AUTH_TOKENFILE, which is no option"), "{lines:?}");
+    assert!(lines[0].contains("did you mean UNIVERSE_AUTH_TOKEN_FILE?"), "{lines:?}");
+}

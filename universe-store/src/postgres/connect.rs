@@ -44,6 +44,10 @@ impl Connector {
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(PostgresError::Url("it has another scheme".to_owned()));
         }
+        // The driver would take a part of the password for a host.
+        if url.split('?').next().is_some_and(|url| url.matches('@').count() > 1) {
+            return Err(PostgresError::Url("it has more than one @".to_owned()));
+        }
         let mut config: Config = url.parse().map_err(unreadable)?;
         config
             .application_name("universe-server")
@@ -84,7 +88,8 @@ impl Connector {
                 return Err(problem);
             }
             let Some(plain) = &self.plain else {
-                return Err(format!("{problem}{WAYS_OUT}"));
+                let way = if problem.ends_with(NO_TLS) { TURN_ON } else { NAME };
+                return Err(format!("{problem}; {way}{PLAIN}"));
             };
             tracing::debug!(problem, "the database on this machine is reached without TLS");
             plain.connect(self.tls.clone()).await.map_err(|problem| causes(&problem))
@@ -136,9 +141,14 @@ impl Connector {
 /// How the driver's error begins when the server offers TLS, and it cannot be agreed on.
 const TLS_FAILED: &str = "error performing TLS handshake";
 
+/// How it ends when the server does not offer it.
+const NO_TLS: &str = "server does not support TLS";
+
 /// What to do then.
-const WAYS_OUT: &str = "; name the authority that signed its certificate with --store-ca FILE, or add sslmode=disable \
-                        to the URL to connect without TLS, which shows the password and all data to the network";
+const TURN_ON: &str = "turn it on there (ssl = on, with a certificate)";
+const NAME: &str = "name the authority that signed its certificate with --store-ca FILE";
+const PLAIN: &str = ", or add sslmode=disable to the URL to connect without TLS, which shows the password and all data to \
+                     the network";
 
 /// Whether all hosts are this machine.
 fn is_here(config: &Config) -> bool {

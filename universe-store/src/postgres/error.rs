@@ -12,7 +12,9 @@ use crate::adapter::failure::Failure;
 pub enum PostgresError {
     /// The URL is not a PostgreSQL URL.
     #[error(
-        "the URL of the database cannot be read ({0}); it must look like postgres://user:password@host:5432/database"
+        "the URL of the database cannot be read ({0}); it must look like postgres://user:password@host:5432/database, with \
+         %XX for characters of the password such as @ (%40), / and #; its sslmode is disable, prefer or require, and \
+         certificates are verified in any case"
     )]
     Url(String),
     /// The file of certificates cannot be used.

@@ -177,6 +177,7 @@ pub(super) fn lock(dir: &Path) -> Result<Lock, OpenError> {
 
 /// Reads the file's header as bytes. A missing or empty file is a new one.
 pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError> {
+    let name = database.file_name().unwrap_or_default();
     let mut header = Vec::with_capacity(100);
     match File::open(database) {
         Ok(file) => file
@@ -199,14 +200,14 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
         };
         return Err(OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!("{DATABASE} is not a store of universes{help}"),
+            reason: format!("{} is not a store of universes{help}", name.to_string_lossy()),
         });
     }
     match found {
         Some(found) if found > 0 => known(dir, found),
         _ => Err(OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!("{DATABASE} has no known format"),
+            reason: format!("{} has no known format", name.to_string_lossy()),
         }),
     }
 }

@@ -24,6 +24,14 @@ pub struct Inspector {
 #[error(transparent)]
 pub struct Unreadable(#[from] rusqlite::Error);
 
+impl Unreadable {
+    /// Whether there was no room for a file that was to be written.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+    }
+}
+
 /// The content of the directory at one moment.
 #[derive(Debug)]
 pub struct View<'i>(Transaction<'i>);

@@ -98,9 +98,15 @@ async fn what_cannot_be_opened_says_why_and_tells_no_password() {
         assert!(!format!("{problem} {problem:?}").contains("geheim"));
         problem
     };
-    for url in ["postgres://u:geheim@h:x/d", "postgres://u:geheim@h/d?sslmod=require"] {
+    for (url, right) in [
+        ("postgres://u:geheim@h:x/d", "postgres://user:password@host:5432/database"),
+        ("postgres://u:geheim@h/d?sslmod=require", "sslmode"),
+        ("postgres://u:geheim@h/d?sslmode=verify-full", "disable, prefer or require"),
+        ("postgres://u:ge@geheim@h/d", "%40"),
+    ] {
         let unreadable = refused(url.to_owned()).await;
         assert!(matches!(unreadable, PostgresError::Url(_)), "{unreadable}");
+        assert!(unreadable.to_string().contains(right), "{unreadable}");
     }
     let missing = refused("postgres://nobody:geheim@%2Fnowhere/d".to_owned()).await;
     assert!(matches!(missing, PostgresError::Unreachable(_)), "{missing}");

@@ -1,5 +1,7 @@
 //! TLS to a server of PostgreSQL.
 
+use std::time::Duration;
+
 use tempfile::TempDir;
 use universe_store::UniverseLog as _;
 use universe_store::postgres::{PostgresError, PostgresOptions, PostgresStore};
@@ -52,5 +54,12 @@ async fn a_server_is_believed_by_its_certificate_alone() {
         assert!(refused.to_string().contains(way), "{refused}");
     }
     let refused = open(Some("nothing")).await.expect_err("it is believed");
+    cluster.sql("ALTER SYSTEM SET ssl = off");
+    cluster.sql("SELECT pg_reload_conf()");
+    while cluster.sql("SHOW ssl") != "off" {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let none = open(Some(&made.cert.pem())).await.expect_err("it has no TLS").to_string();
+    assert!(none.contains("ssl = on") && !none.contains("--store-ca"), "{none}");
     assert!(matches!(refused, PostgresError::Authorities { .. }), "{refused}");
 }

@@ -115,11 +115,13 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     let diary = elsewhere.path().join("diary");
     std::fs::write(&diary, "dear diary").unwrap();
     let restore = ["restore", diary.to_str().unwrap(), "--replace"];
-    refused(dir.path(), &restore, "is not a store of universes").await;
+    refused(dir.path(), &restore, "diary is not a store of universes").await;
     let mut torn = std::fs::read(&file).unwrap();
     torn.truncate(torn.len() / 2);
     std::fs::write(&diary, &torn).unwrap();
-    refused(dir.path(), &restore, "damaged").await;
+    let torn = verb(dir.path(), &restore).await;
+    assert!(!torn.status.success() && torn.stderr.contains("no backup, or a damaged one"));
+    assert!(!torn.stderr.contains("goes back to a backup"), "{}", torn.stderr);
 
     let told = done(dir.path(), &["restore", name, "--replace"]).await;
     assert!(told.contains("replaced-1"), "{told}");

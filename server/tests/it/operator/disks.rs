@@ -139,6 +139,9 @@ async fn a_full_disk_is_one_line_and_shows_in_readiness() {
     }
     let ready = client.get("/readyz").await;
     assert_eq!((ready.status, ready.json()), (200, json!({"ok": true, "writable": false})));
+    let url = format!("http://{}", client.0);
+    let health = done(dir.path(), &["health", "--url", &url]).await;
+    assert!(health.contains("found no room"), "{health}");
     let before = client.universe(&id).await;
     assert_eq!(client.universe(&id).await, before, "reads go on");
     let told = std::fs::read_to_string(&log).unwrap();
