@@ -125,7 +125,13 @@ impl Authorization {
                 head.extensions.insert(scopes.with_implied(&self.implied));
                 Ok(())
             }
-            Err(denied) => Err(self.refuse(denied)),
+            Err(denied) => {
+                // An operator is asked why a client is refused, and most clients do not show it.
+                if let Denied::Invalid(problem) = &denied {
+                    tracing::info!(problem, "a token was refused");
+                }
+                Err(self.refuse(denied))
+            }
         }
     }
 

@@ -62,6 +62,7 @@ struct Unverified {
 
 #[derive(Deserialize)]
 struct Claims {
+    #[serde(default)]
     sub: String,
     scope: Option<String>,
     scp: Option<OneOrMany>,
@@ -135,7 +136,10 @@ impl JwtTokens {
             .map_err(|_| invalid("it names no issuer (iss)"))?;
         // A space ends the issuer in the name of a principal.
         let keys = self.issuers.get(&iss).filter(|_| !iss.contains(' '));
-        let keys = keys.ok_or_else(|| invalid("it is of an issuer (iss) that is not trusted"))?;
+        let keys = keys.ok_or_else(|| {
+            let known: Vec<_> = self.issuers.keys().map(String::as_str).collect();
+            invalid(&format!("it is of another issuer (iss) than {}", known.join(" or ")))
+        })?;
         let key = keys.find(header.kid.as_deref(), algorithm).await?;
         let mut wanted = Validation::new(algorithm.in_crate());
         wanted.set_required_spec_claims(&["iss", "aud", "exp", "sub"]);
@@ -147,7 +151,7 @@ impl JwtTokens {
             .map_err(|problem| self.explain(&problem))?
             .claims;
         if claims.sub.is_empty() || claims.sub.len() > MAX_SUBJECT_BYTES {
-            return Err(invalid("its subject (sub) is empty or longer than 255 bytes"));
+            return Err(invalid("its subject (sub) is missing, empty or longer than 255 bytes"));
         }
         let principal = format!("{iss} {}", claims.sub);
         match (self.thumbprint(claims.cnf.as_ref(), scheme)?, &self.dpop) {
@@ -212,7 +216,9 @@ impl JwtTokens {
     fn explain(&self, problem: &Error) -> Denied {
         Denied::Invalid(match problem.kind() {
             ErrorKind::ExpiredSignature => "it has expired".to_owned(),
-            ErrorKind::ImmatureSignature => "it is not valid yet (nbf)".to_owned(),
+            ErrorKind::ImmatureSignature => {
+                "it is not valid yet (nbf) by the clock of this server".to_owned()
+            }
             ErrorKind::InvalidAudience => {
                 format!("it is for another audience (aud) than {}", self.audience)
             }
