@@ -21,6 +21,7 @@
 //! cargo add tokio --features macros,net,rt-multi-thread
 //! ```
 //!
+//! Until the crate is published, name a clone instead: `cargo add --path ../universe/mcp-proto`.
 //! It serves MCP at every path of port 3000:
 //!
 //! ```no_run
