@@ -28,40 +28,10 @@ pub(crate) struct Ended {
 /// The binary, with nothing of the environment's that it reads.
 pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_universe-server"));
-    let settings = [
-        "LISTEN",
-        "DATA_DIR",
-        "STORE",
-        "STORE_CA",
-        "DEMO",
-        "STDIO",
-        "STRICT",
-        "LOG",
-        "KEEP_HISTORY",
-        "MAX_BODY",
-        "MAX_UNIVERSE",
-        "EXTRA_TOOLS",
-        "ALLOWED_ORIGIN",
-        "ALLOWED_HOST",
-        "PUBLIC_URL",
-        "TRUSTED_PROXY",
-        "METRICS",
-        "READ_ONLY",
-        "TOKEN_FILE",
-        "AUTH_TOKEN_FILE",
-        "OAUTH_ISSUER",
-        "OAUTH_AUDIENCE",
-        "OAUTH_JWKS",
-        "ALLOW_ANYONE",
-        "TLS_CERT",
-        "TLS_KEY",
-        "KEYS_FILE",
-        "DRAIN_WAIT",
-        "CONFIG",
-        "URL",
-    ];
-    for setting in settings {
-        command.env_remove(format!("UNIVERSE_{setting}"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("UNIVERSE_") {
+            command.env_remove(name);
+        }
     }
     command
         .env_remove("RUST_LOG")
