@@ -151,3 +151,17 @@ async fn a_full_disk_is_one_line_and_shows_in_readiness() {
     let writes = after.skip(1).filter(|line| !line.contains("method=GET"));
     assert_eq!(writes.collect::<Vec<_>>(), [""; 0]);
 }
+
+#[tokio::test]
+async fn a_backup_without_room_blames_its_own_disk() {
+    let (dir, _) = used().await;
+    let full = TempDir::new().unwrap();
+    let Some(command) = small(full.path(), "16k").await else {
+        return;
+    };
+    let file = full.path().join("backup");
+    let ended = run(&mut on(command, dir.path(), &["backup", file.to_str().unwrap()])).await;
+    assert!(!ended.status.success());
+    assert!(ended.stderr.contains("its disk is full: name a file"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("damaged"), "{}", ended.stderr);
+}
