@@ -29,8 +29,18 @@ pub(super) struct MessagesArgs {
 #[derive(Debug, Clone, Args)]
 pub(super) struct Search {
     /// Words or parts of words, "phrases", a OR b, -not, emoji.
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true, allow_hyphen_values = true, value_parser = word)]
     words: Vec<String>,
+}
+
+/// A word, which may begin with a dash. Two of them are an option, which would be looked for as a word.
+fn word(text: &str) -> Result<String, &'static str> {
+    match text.strip_prefix("--") {
+        None => Ok(text.to_owned()),
+        Some(_) => {
+            Err("search takes only words; with options: chat-server messages [CHAT] --search WORDS")
+        }
+    }
 }
 
 impl Search {

@@ -261,3 +261,13 @@ async fn messages_are_no_orders_to_a_terminal_in_any_format() {
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{format}: {shown:?}");
     }
 }
+
+#[tokio::test]
+async fn an_option_behind_words_is_not_looked_for() {
+    let setup = imported().await;
+    let (code, stdout, stderr) = setup.run("search", &["project", "--chat", "Antti"]).await;
+    assert_eq!((code, &*stdout), (2, ""), "{stderr}");
+    assert!(stderr.contains("messages [CHAT] --search WORDS"), "{stderr}");
+    let (code, stdout, _) = setup.run("search", &["project", "-plan"]).await;
+    assert_eq!((code, &*stdout), (0, ""), "every project needs a plan");
+}
