@@ -237,6 +237,9 @@ pub struct Statistics {
     /// How many in each month, such as 2025-01, if there are more days.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub months: BTreeMap<String, u64>,
+    /// How many in each year, likewise.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub years: BTreeMap<i16, u64>,
     /// How many in each hour of the day, from 0 to 23.
     pub hours: Vec<u64>,
     /// How many on each day of the week, from Monday.

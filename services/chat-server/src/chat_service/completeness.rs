@@ -15,6 +15,8 @@ pub(super) struct Record<'k> {
     pub(super) connection: Connection,
     /// Why nothing of it is served.
     closed: Option<&'static str>,
+    /// When its oldest visible message was sent.
+    oldest: Option<Timestamp>,
     /// When its newest visible message was sent.
     pub(super) newest: Option<Timestamp>,
     /// What its readings have found; `None` if nothing of it was read yet.
@@ -82,16 +84,18 @@ impl ChatService {
         let id = entry.source.id();
         let hidden = known.map_or(0, |known| known.hidden);
         let unchecked = known.map_or(0, |known| known.unchecked);
-        let newest = if entry.chats.has_lists() || hidden + unchecked > 0 {
+        let (oldest, newest) = if entry.chats.has_lists() || hidden + unchecked > 0 {
             let seen = self.seen_chats(Some(id)).await?;
-            seen.iter().filter_map(|chat| chat.shown.last).max()
+            let seen = || seen.iter().map(|chat| &chat.shown);
+            (seen().filter_map(|it| it.first).min(), seen().filter_map(|it| it.last).max())
         } else {
-            known.and_then(|known| known.newest)
+            (known.and_then(|known| known.oldest), known.and_then(|known| known.newest))
         };
         let report = known.map(|known| &known.report);
         Ok(Record {
             id,
             connection: self.connection(id),
+            oldest,
             closed: if self.is_unchecked() {
                 Some("the lists of chats are not checked yet")
             } else {
@@ -108,7 +112,7 @@ impl ChatService {
     pub(super) async fn note(&self, about: About<'_>) -> Result<Option<String>, Failure> {
         let known = self.known().await?;
         let mut records = self.records(&known, about.source).await?;
-        self.end_of_chat(&mut records, about).await?;
+        self.ends_of_chat(&mut records, about).await?;
         let doubts = Doubts::of(&known);
         // Most chats have no twin, and then nothing is read for it.
         let twins = if doubts.has_twins(about.chats) {
@@ -125,8 +129,8 @@ impl ChatService {
         ))
     }
 
-    /// Each chat of WhatsApp is an export of its own, which ends when it was made.
-    async fn end_of_chat(
+    /// Each chat of WhatsApp is an export of its own, which ends when it was made, and begins where the app has cut it.
+    async fn ends_of_chat(
         &self,
         records: &mut [Record<'_>],
         about: About<'_>,
@@ -136,9 +140,10 @@ impl ChatService {
         let export = entry.and_then(|entry| entry.export.as_ref());
         if export.is_some_and(|export| export.format() == Format::WhatsApp) {
             let seen = self.seen_chats(Some(&key.source)).await?;
-            let last = seen.into_iter().find(|chat| chat.key == *key);
+            let chat = seen.into_iter().find(|chat| chat.key == *key);
             for record in records.iter_mut().filter(|record| record.id == key.source) {
-                record.newest = last.as_ref().and_then(|chat| chat.shown.last);
+                record.oldest = chat.as_ref().and_then(|chat| chat.shown.first);
+                record.newest = chat.as_ref().and_then(|chat| chat.shown.last);
             }
         }
         Ok(())
@@ -169,6 +174,12 @@ impl ChatService {
             matches!(record.connection, Connection::Disconnected(_))
                 .then(|| format!("{} is known until {}", record.id, day(record, newest)))
         }));
+        let begins = named(records.iter().filter_map(|record| {
+            let oldest = record.oldest.filter(|_| record.closed.is_none())?;
+            let from = about.since.or(about.before.filter(|_| about.wants_more))?;
+            (oldest.duration_since(from) > SignedDuration::from_hours(24))
+                .then(|| format!("{} begins on {}", record.id, day(record, oldest)))
+        }));
         let until = about.before.unwrap_or(Timestamp::MAX).min(Timestamp::now());
         let ends = named(records.iter().filter_map(|record| {
             let newest = record.newest.filter(|_| !record.is_live && record.closed.is_none())?;
@@ -188,6 +199,7 @@ impl ChatService {
         let parts = [
             not_searched.map(|named| format!("not searched: {named}")),
             stored.map(|named| format!("not connected: {named}")),
+            begins,
             ends,
             cut,
             left_out,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,8 +13,10 @@ use super::completeness::{About, joined};
 use super::scope::Scope;
 use super::{ChatService, Failure, News, failure};
 use crate::index::{
-    self, ChatKey, Cursor, DEFAULT_LIMIT, Kind, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
+    self, ChatKey, Cursor, DEFAULT_LIMIT, Kind, MAX_AROUND, MAX_LIMIT, MessageQuery,
+    StatisticsQuery, StoredMessage,
 };
+use crate::model::Participant;
 use crate::query;
 use crate::view;
 use crate::view::uri::Listening;
@@ -343,7 +346,37 @@ impl ChatService {
             Some([only]) => Some(only),
             _ => None,
         };
-        self.note(About { source, since, before, chat, chats: &chats, wants_more }).await
+        let nobody = if wants_more { self.nobody(query).await? } else { None };
+        let note = self.note(About { source, since, before, chat, chats: &chats, wants_more });
+        Ok(joined(note.await?.into_iter().chain(nobody)))
+    }
+
+    /// That a sender has nothing there because no name fits, if so.
+    async fn nobody(&self, query: &MessageQuery) -> Result<Option<String>, Failure> {
+        let Some(sender) = query.sender.as_deref() else { return Ok(None) };
+        let all = StatisticsQuery {
+            source: query.source.clone(),
+            chats: query.chats.clone(),
+            since: None,
+            before: None,
+            zone: TimeZone::UTC,
+        };
+        let wrote = self.index().statistics(&all).await?;
+        let is_me = sender.trim().eq_ignore_ascii_case("me");
+        let is_called = |Participant { name, username, phone, is_me: me, .. }: &Participant| {
+            let mut names = [Some(name), username.as_ref(), phone.as_ref()].into_iter().flatten();
+            (is_me && *me)
+                || names.any(|it| index::contains(it, sender) || index::is_number(it, sender))
+        };
+        if wrote.other_senders > 0 || wrote.senders.iter().any(|it| is_called(&it.sender)) {
+            return Ok(None);
+        }
+        let why = if is_me {
+            "none of the senders there is known to be you: `me` in the configuration gives your name"
+        } else {
+            "no sender there has this name or number: list_people shows who writes"
+        };
+        Ok(Some(why.to_owned()))
     }
 
     /// The visible part of a message.

@@ -78,7 +78,7 @@ impl ChatService {
             Some([only]) => Some(only),
             _ => None,
         };
-        let about = About { since, before, chat, ..About::chats(source, &chats) };
+        let about = About { since, before, chat, ..About::chats(query.source.as_deref(), &chats) };
         let note = self.note(about).await?;
         let mut counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
@@ -95,11 +95,12 @@ impl ChatService {
         };
         let mut busiest: Vec<(&Date, &u64)> = counted.days.iter().collect();
         busiest.sort_by_key(|(date, messages)| (std::cmp::Reverse(**messages), **date));
-        let mut months = BTreeMap::<String, u64>::new();
+        let (mut months, mut years) = (BTreeMap::new(), BTreeMap::new());
         for (date, messages) in &counted.days {
             *months.entry(date.strftime("%Y-%m").to_string()).or_default() += messages;
+            *years.entry(date.year()).or_default() += messages;
         }
-        // A month is shown by days, a longer time by months.
+        // A month is shown by days, a longer time by months, and by years, which models would add up wrongly.
         let by_days = counted.days.len() <= MAX_DAYS;
         let local = |at: Timestamp| view::local(at, &zone);
         Ok(view::Statistics {
@@ -111,6 +112,7 @@ impl ChatService {
             busiest_days: busiest.into_iter().take(BUSIEST).map(day).collect(),
             days: counted.days.iter().filter(|_| by_days).map(day).collect(),
             months: if by_days { BTreeMap::new() } else { months },
+            years: if by_days { BTreeMap::new() } else { years },
             hours: counted.hours.to_vec(),
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),

@@ -178,6 +178,8 @@ pub struct SourceSummary {
     pub hidden: u64,
     /// How many are hidden because the reading that brought them in has not ended: they may be such copies.
     pub unchecked: u64,
+    /// When its oldest message was sent.
+    pub oldest: Option<Timestamp>,
     /// When its newest message was sent.
     pub newest: Option<Timestamp>,
 }

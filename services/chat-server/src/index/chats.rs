@@ -107,7 +107,8 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
     let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark, report, owner, \
                (SELECT count(*) FROM chat WHERE chat.src = source.src AND hidden = 1), \
                (SELECT count(*) FROM chat WHERE chat.src = source.src AND hidden = 2), \
-               (SELECT max(at) FROM message WHERE message.src = source.src) \
+               (SELECT max(at) FROM message WHERE message.src = source.src), \
+               (SELECT min(at) FROM message WHERE message.src = source.src) \
                FROM source WHERE instr(id, '@') = 0 ORDER BY id";
     let mut statement = view.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
@@ -121,6 +122,7 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
             hidden: row.get::<_, i64>(6)?.cast_unsigned(),
             unchecked: row.get::<_, i64>(7)?.cast_unsigned(),
             newest: row.get::<_, Option<i64>>(8)?.map(timestamp),
+            oldest: row.get::<_, Option<i64>>(9)?.map(timestamp),
         })
     })?;
     rows.collect()

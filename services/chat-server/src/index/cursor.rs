@@ -91,7 +91,7 @@ impl Secret {
         self.try_open(cursor).ok_or_else(|| {
             Invalid::new(
                 "cursor",
-                "it is not a cursor of this server: give the `next` cursor of an earlier answer \
+                "it is not a cursor of this server: give the `next_cursor` of an earlier answer \
                  unchanged, or none to begin with the newest message",
             )
         })

@@ -86,8 +86,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "get_statistics",
                 "Count messages",
-                "Count messages per sender, hour, weekday, and day or month, with the busiest days: of a chat, a source or \
-                 all, in a time.",
+                "Count messages per sender, hour, weekday, day, month and year, with the busiest days: of a chat, a source \
+                 or all, in a time.",
             ),
             |state: State, asked: StatisticsQuestion, _: Context| async move {
                 answer(json!(state.service.statistics(&asked).await?))

@@ -65,6 +65,18 @@ async fn an_answer_says_which_sources_are_not_in_it_and_where_they_end() {
         let old = json!({ "source": "wa", "chat": "Zoe", "since": "2024-03-20" });
         let answer = structured(&client, "get_messages", old).await;
         assert_has(note(&answer), &["wa ends on 2024-01-05"]);
+        // Nor does an export have what was said before it begins, or a sender of a name that nobody has.
+        for (asked, words) in [
+            (json!({ "chat": "Ann", "since": "2020-01-01" }), "wa begins on 2024-03-25"),
+            (json!({ "source": "wa", "before": "2020-01-01" }), "wa begins on 2024-01-05"),
+            (json!({ "source": "wa", "sender": "Annn" }), "no sender there has this name"),
+            (json!({ "chat": "Zoe", "sender": "me" }), "`me` in the configuration"),
+        ] {
+            assert_has(note(&structured(&client, "get_messages", asked).await), &[words]);
+        }
+        let none = json!({ "chat": "Ann", "sender": "me", "search": "nothinglikethis" });
+        let none = structured(&client, "get_messages", none).await;
+        assert!(!note(&none).contains("configuration"), "Bob is the owner: {none}");
         let within =
             structured(&client, "get_messages", json!({ "source": "wa", "chat": "Ann" })).await;
         assert_eq!(note(&within), "", "nothing is missing of what was asked");
@@ -331,6 +343,7 @@ async fn statistics_name_the_busiest_days() {
         (&answer["months"]["2023-12"], answer["messages"].as_u64()),
         (&json!(29), Some(337))
     );
+    assert_eq!(answer["years"], json!({ "2023": 337 }));
     assert!(answer.to_string().len() < 1_200, "{}", answer.to_string().len());
 }
 
