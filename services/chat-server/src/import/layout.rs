@@ -106,6 +106,11 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.units.iter().all(|(_, is_new)| !is_new)
     }
+
+    /// Whether this file is one of its exports.
+    pub fn has(&self, file: &str) -> bool {
+        self.units.iter().any(|(unit, _)| unit.key() == file)
+    }
 }
 
 /// All exports at a path.

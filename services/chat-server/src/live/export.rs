@@ -170,14 +170,18 @@ impl Export {
         let plan =
             blocking(move || import::plan(&path, Some(format), &options, known.as_deref())).await?;
         let mark = plan.mark.clone();
-        if plan.is_empty() && before.is_some() {
+        let is_whole = before.is_none();
+        let mut report =
+            if is_whole { Report::default() } else { sink.report().await.map_err(Ended::Index)? };
+        // Nothing is missing behind the end of a file that somebody has taken away.
+        report.cut.retain(|file, _| plan.has(file));
+        if plan.is_empty() && !is_whole {
             // Files that were only touched cost their digest once.
             return if before.as_ref() == Some(&mark) {
                 Ok(())
             } else {
-                sink.keep(Batch { mark: Some(mark), ..Batch::default() })
-                    .await
-                    .map_err(Ended::Index)
+                let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
+                sink.keep(done).await.map_err(Ended::Index)
             };
         }
         // A damaged export stays damaged until it changes, so it is not read again.
@@ -185,7 +189,6 @@ impl Export {
         if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
             return Err(Ended::Export(problem));
         }
-        let is_whole = before.is_none();
         let (send, mut receive) = mpsc::channel(BATCHES);
         let (options, progress) = (self.options.clone(), self.progress.clone());
         let reading = tokio::task::spawn_blocking(move || {
@@ -242,8 +245,6 @@ impl Export {
             skipped = summary.skipped,
             "read"
         );
-        let mut report =
-            if is_whole { Report::default() } else { sink.report().await.map_err(Ended::Index)? };
         report.take(&summary);
         let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
         sink.keep(done).await.map_err(Ended::Index)
@@ -330,7 +331,8 @@ async fn blocking<T: Send + 'static>(
 
 fn advice(path: &Path, problem: &str) -> String {
     format!(
-        "the export at {} cannot be read ({problem}): export the chat again, and put it there",
+        "the export at {} cannot be read ({problem}): export the chat again and put it there, or change \
+         `path` in the configuration",
         path.display()
     )
 }

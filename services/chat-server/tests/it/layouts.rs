@@ -312,3 +312,17 @@ async fn what_answers_cost_and_waiting_is_bounded() {
     let waited = structured(&client, "wait_for_message", json!({ "seconds": 1 })).await;
     assert!(waited["note"].as_str().unwrap().contains("call again"));
 }
+
+#[tokio::test]
+async fn a_damaged_file_that_was_taken_away_is_not_a_doubt() {
+    let setup = setup("telegram-export", "");
+    setup.write("export/whole/result.json", TELEGRAM);
+    setup.write("export/half/result.json", TELEGRAM.split("{\"id\":4").next().unwrap());
+    imported(&setup, 3).await;
+    let (_, stdout, _) = setup.run("sources", &[]).await;
+    assert_has(&stdout, &["half/result.json is damaged"]);
+    fs::remove_dir_all(setup.path("export/half")).unwrap();
+    imported(&setup, 0).await;
+    let (_, stdout, _) = setup.run("sources", &[]).await;
+    assert_eq!(stdout, "s: 1 chats, 8 messages\n");
+}
