@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::error::CliError;
@@ -62,6 +63,12 @@ impl Document {
         table.insert("id", value(&id));
         table.insert("kind", value(format!("{name}-export")));
         table.insert("path", value(path));
+        // Times without a zone mean the same when all of it is moved to a machine that is elsewhere.
+        let here = TimeZone::system();
+        let is_of_use = !here.is_unknown() && format != Format::Telegram;
+        if let Some(zone) = here.iana_name().filter(|_| is_of_use) {
+            table.insert("zone", value(zone));
+        }
         sources.push(table);
         Ok(id)
     }

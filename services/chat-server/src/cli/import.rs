@@ -107,9 +107,21 @@ impl ImportArgs {
                 let is_in = |(_, known, at): &&(&str, Format, &Path)| {
                     *known == format && at.canonicalize().is_ok_and(|at| path.starts_with(at))
                 };
-                match exports.iter().find(is_in) {
-                    Some((id, ..)) => meant.push((*id).to_owned()),
-                    None => {
+                let is_around = |(_, known, at): &&(&str, Format, &Path)| {
+                    *known == format && at.canonicalize().is_ok_and(|at| at.starts_with(&path))
+                };
+                match (exports.iter().find(is_in), exports.iter().find(is_around)) {
+                    (Some((id, ..)), _) => meant.push((*id).to_owned()),
+                    (None, Some((id, _, at))) => {
+                        let (at, path, file) =
+                            (at.display(), path.display(), document.file.display());
+                        return Err(format!(
+                            "{path} has {at} in it, which is the source {id} already, and would count twice: to read \
+                             all of {path}, change the path of {id} to it in {file}"
+                        )
+                        .into());
+                    }
+                    (None, None) => {
                         let id = document.add(format, &path)?;
                         meant.push(id.clone());
                         added.push(id);

@@ -29,7 +29,7 @@ async fn a_file_without_a_configuration_becomes_a_source() {
     assert_has(&stderr, &["added to ", "config.toml: whatsapp"]);
     let (code, stdout, _) = setup.run("search", &["hello"]).await;
     assert_eq!((code, stdout.lines().count()), (0, 1), "{stdout}");
-    // Once more, it is the same source; a folder that has it and others is another one for each network.
+    // Once more, it is the same source; a folder that has it and others would count it twice.
     let (code, stdout, _) = setup.run("import", &[file.to_str().unwrap()]).await;
     assert_eq!((code, &*stdout), (0, "whatsapp: nothing new\n"));
     setup.write(
@@ -38,10 +38,20 @@ async fn a_file_without_a_configuration_becomes_a_source() {
         {"id":1,"type":"message","date_unixtime":"1700000000","from":"Bob","from_id":"user7","text":"ahoy"}]}"#,
     );
     let folder = setup.path("downloads");
-    let (code, stdout, stderr) = setup.run("import", &[folder.to_str().unwrap()]).await;
+    let folder = folder.to_str().unwrap();
+    let (code, stdout, stderr) = setup.run("import", &[folder]).await;
+    assert_eq!((code, &*stdout), (1, ""), "{stderr}");
+    assert_has(
+        &stderr,
+        &["is the source whatsapp already", "change the path of whatsapp", "config.toml"],
+    );
+    let config = fs::read_to_string(setup.path("config.toml")).unwrap();
+    assert!(!config.contains("telegram"), "{config}");
+    setup.write("config.toml", &config.replace("/WhatsApp Chat with Ann.txt", ""));
+    let (code, stdout, stderr) = setup.run("import", &[folder]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
     let ids: Vec<&str> = stdout.lines().filter_map(|line| line.split(':').next()).collect();
-    assert_eq!(ids, ["telegram", "whatsapp-2"]);
+    assert_eq!(ids, ["telegram", "whatsapp"]);
 }
 
 #[tokio::test]
