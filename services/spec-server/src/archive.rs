@@ -28,7 +28,7 @@ mod parts;
 mod plan;
 mod task;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Zoned;
@@ -135,14 +135,19 @@ impl PreviewSpec {
         if !self.is_changed() {
             return String::new();
         }
-        let path = self.path.display();
-        TextDiff::configure()
-            .timeout(DIFF_TIME)
-            .diff_lines(self.before.as_deref().unwrap_or_default(), &self.after)
-            .unified_diff()
-            .header(&format!("a/{path}"), &format!("b/{path}"))
-            .to_string()
+        diff(&self.path, self.before.as_deref().unwrap_or_default(), &self.after)
     }
+}
+
+/// The difference of two texts of a file, as a unified diff.
+fn diff(path: &Path, before: &str, after: &str) -> String {
+    let path = path.display();
+    TextDiff::configure()
+        .timeout(DIFF_TIME)
+        .diff_lines(before, after)
+        .unified_diff()
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
 }
 
 /// Previews archiving the change `id`. Writes nothing.

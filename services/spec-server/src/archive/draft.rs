@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use service_host::{ReplaceError, replace};
 
-use super::{ArchiveError, today};
+use super::{ArchiveError, diff, today};
 use crate::model::Change;
 use crate::parse::is_kebab;
 use crate::project::{Dialect, Project};
@@ -19,6 +19,8 @@ pub struct Written {
     pub created: bool,
     /// Whether it had another text before. If not, nothing was written.
     pub changed: bool,
+    /// How it has changed, if it was there and is a text: what is lost may be another's work.
+    pub diff: Option<String>,
 }
 
 /// The longest name of a new change.
@@ -84,7 +86,14 @@ pub fn write_file(
                 "has several files; name one, such as specs/login/spec.md for {pattern}"
             ));
         }
-        None => file,
+        None if file.contains(['.', '/']) => file,
+        None => {
+            let known: Vec<&str> = change.schema.artifacts.iter().map(|one| &*one.id).collect();
+            return refuse(&format!(
+                "is neither an artifact ({}) nor the path of a file, such as specs/login/spec.md",
+                known.join(", ")
+            ));
+        }
     };
     let parts: Vec<&str> = below.split('/').collect();
     let is_name = |part: &&str| {
@@ -120,7 +129,10 @@ pub fn write_file(
         }
         write(project, &path, text.as_bytes())?;
     }
-    Ok(Written { path: project.relative(&path), created: old.is_none(), changed })
+    let path = project.relative(&path);
+    let before = old.as_ref().filter(|_| changed).and_then(|old| str::from_utf8(&old.bytes).ok());
+    let diff = before.map(|before| diff(&path, before, text));
+    Ok(Written { path, created: old.is_none(), changed, diff })
 }
 
 fn write(project: &Project, path: &std::path::Path, bytes: &[u8]) -> Result<(), ArchiveError> {

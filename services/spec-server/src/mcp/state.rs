@@ -176,7 +176,16 @@ impl ServerState {
 
     /// The active change with this id. Blocks.
     pub(super) fn active_change(&self, id: &str) -> Result<Arc<Change>, Failure> {
-        Ok(self.project()?.change(id)?)
+        let project = self.project()?;
+        project.change(id).map_err(|error| {
+            let archived = project.archived(id).ok().filter(|_| error.is_absent());
+            let mut failure = Failure::from(error);
+            if let Some(change) = archived {
+                failure.message =
+                    format!("the change {id:?} is archived already, as {:?}", change.id);
+            }
+            failure
+        })
     }
 
     /// The active change with this id, or else the archived one. Blocks.

@@ -92,6 +92,9 @@ pub struct WrittenView {
     pub created: bool,
     /// Whether its text was another before; if not, nothing was written.
     pub changed: bool,
+    /// What was replaced, as a unified diff, if the file was there with another text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// The verdict on the whole change, with the findings in this file.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -184,6 +187,7 @@ impl WrittenView {
             file,
             created: written.created,
             changed: written.changed,
+            diff: written.diff.as_deref().map(|diff| budget.share(30).beginning(diff).0),
             verdict: Verdict::of(&report, budget),
         })
     }

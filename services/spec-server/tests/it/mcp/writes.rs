@@ -196,3 +196,36 @@ async fn a_folder_that_cannot_be_written_is_told() {
     writable(0o755);
     assert_eq!(error["code"], "NOT_WRITTEN");
 }
+
+#[tokio::test]
+async fn what_another_agent_has_written_or_archived_is_told() {
+    let project = Copy::of("library");
+    let client = writing(&project, Era::Modern).await;
+    let write =
+        |file: &str, text: &str| json!({"change_id": "shorten-notice", "file": file, "text": text});
+    let first = structured(&client, "write_artifact", write("design.md", "mine\n")).await;
+    assert!(first.get("diff").is_none(), "{first}");
+    let second = structured(&client, "write_artifact", write("design.md", "yours\n")).await;
+    assert_has(second["diff"].as_str().unwrap(), &["-mine", "+yours"]);
+    let misspelt = error_of(&client, "write_artifact", write("desing", "x")).await;
+    assert_has(misspelt["message"].as_str().unwrap(), &["neither an artifact (", "proposal"]);
+    let archive = json!({"change_id": "add-reservations", "force": true});
+    structured(&client, "archive_change", archive.clone()).await;
+    let again = error_of(&client, "archive_change", archive).await;
+    assert_eq!(again["code"], "CHANGE_NOT_FOUND");
+    assert_has(again["message"].as_str().unwrap(), &["archived already, as", "-add-reservations"]);
+}
+
+#[tokio::test]
+async fn a_file_that_git_could_not_merge_is_told() {
+    let project = Copy::of("library");
+    let client = writing(&project, Era::Modern).await;
+    let spec = project.read("specs/lending/spec.md");
+    let merged = format!("<<<<<<< HEAD\n{spec}=======\n{spec}>>>>>>> theirs\n");
+    fs::write(project.path("specs/lending/spec.md"), merged).unwrap();
+    let of = json!({"spec_id": "lending"});
+    let read = structured(&client, "get_spec_requirements", of.clone()).await;
+    assert_has(read["note"].as_str().unwrap(), &["git could not merge it (line 1)"]);
+    let verdict = structured(&client, "validate_spec", of).await;
+    assert_has(&verdict["warnings"].to_string(), &["conflict-marker", "keep one side"]);
+}
