@@ -32,6 +32,6 @@ pub(crate) use schema::schema;
 pub use spec::spec;
 pub(crate) use tasks::box_of;
 pub use tasks::{is_task, tasks};
-pub use text::{NotUtf8, fold, normalise};
+pub use text::{NotUtf8, conflict, fold, normalise};
 pub(crate) use text::{bullet, is_space, strip_prefix_any_case, trim};
 pub(crate) use yaml::{Value, yaml};

@@ -27,6 +27,12 @@ pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
     Ok(lf(text.strip_prefix('\u{feff}').unwrap_or(text)))
 }
 
+/// The line of the first conflict that git has left in a text.
+pub fn conflict(text: &str) -> Option<Line> {
+    let index = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
+    text.lines().skip(index).any(|line| line.starts_with(">>>>>>> ")).then(|| number(index))
+}
+
 fn lf(text: &str) -> String {
     if text.contains('\r') {
         text.replace("\r\n", "\n").replace('\r', "\n")

@@ -3,13 +3,21 @@
 
 use super::finding::{FindingsAt, Rule};
 use crate::model::Source;
-use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
+use crate::parse::{Heading, Outline, conflict, strip_prefix_any_case, trim};
 
 /// A malformed heading.
 pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 
-/// Reports for each malformed heading of a spec or a delta how to write it, unless that was already reported.
+/// Both sides of a merge, which are read as if both were meant.
+pub(super) const CONFLICT: Rule = Rule::warning("conflict-marker").advice();
+
+/// Reports for each malformed heading of a spec or a delta how to write it, unless that was already reported, and the
+/// first conflict of a merge.
 pub(super) fn check(source: &Source, findings: &mut FindingsAt<'_>) {
+    if let Some(line) = conflict(&source.text) {
+        let message = "git could not merge this file; keep one side, and take the markers `<<<<<<<` to `>>>>>>>` away";
+        findings.add(CONFLICT, line, message.to_owned());
+    }
     let outline = Outline::of(&source.text);
     let mut inside = false;
     for heading in outline.headings() {

@@ -12,7 +12,7 @@ use super::file::FileView;
 use super::names::file_of;
 use super::scenario::{Missing, requirements_named};
 use crate::model::{Line, Oddity, Requirement, Source, Spec, TextSection};
-use crate::parse::fold;
+use crate::parse::{conflict, fold};
 use crate::plural::counted;
 use crate::project::Unreadable;
 use crate::validate::Touching;
@@ -350,6 +350,9 @@ const ODDITIES: [(IsOdd, &str); 3] = [
 /// Describes the malformed parts of a spec, which were read anyway.
 pub fn malformed(spec: &Spec) -> Option<String> {
     let mut found = Vec::new();
+    if let Some(line) = conflict(&spec.source.text) {
+        found.push(format!("git could not merge it (line {line}), and both sides are here"));
+    }
     if spec.purpose.is_none() {
         found.push("there is no `## Purpose`".to_owned());
     }
