@@ -33,6 +33,11 @@ impl Command {
     pub fn kind(&self) -> CommandKind {
         self.kind
     }
+
+    /// Whether members were given beside its type, but not this one.
+    pub(crate) fn lacks(&self, member: &str) -> bool {
+        self.given.len() > 1 && !self.given.contains_key(member)
+    }
 }
 
 /// What a command gives to an entity.

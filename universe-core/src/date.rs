@@ -19,7 +19,8 @@ pub enum Instant {
 }
 
 /// What is said of a text that is not a date.
-pub(crate) const EXPECTED: &str = "a date such as 2026-11-27T00:00:00Z, up to the year 9999";
+pub(crate) const EXPECTED: &str =
+    "a date such as 2026-11-27 or 2026-11-27T18:30:00Z, up to the year 9999";
 
 const START: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
@@ -40,7 +41,7 @@ impl Instant {
         }
         read_date(text).map(Self::Date).ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
-            format!("expected {EXPECTED}, or seconds, found {shown:?}")
+            format!("expected {EXPECTED}, `now`, or seconds, found {shown:?}")
         })
     }
 

@@ -37,7 +37,14 @@ impl Command {
     pub fn warnings(&self, before: &State, after: &State) -> Findings {
         let mut found = Findings::default();
         match &self.action {
-            Action::Tick { dt } => tick(*dt, before.time(), after.time(), &mut found),
+            Action::Tick { dt } => {
+                // What it has instead, such as `days`, was meant to be it.
+                if self.lacks("dt") {
+                    let message = "is missing: the time moved by 1 s; give the seconds to move by";
+                    found.add("dt", message);
+                }
+                tick(*dt, before.time(), after.time(), &mut found);
+            }
             Action::TickUntil { .. } if before.time() == after.time() => {
                 found.add("until", "is the present time: it did not move");
             }
@@ -132,6 +139,18 @@ fn body(id: &Id, given: &Members, before: &State, after: &State, found: &mut Fin
                 );
                 found.push(&payload.at(&name), message);
             }
+        }
+        let given = given.get("elements").filter(|_| is_set("elements"));
+        if let (Some(period), Some(lawful)) = (
+            given.and_then(|elements| elements.get("period")?.as_f64()),
+            after.lawful_period(star).filter(|lawful| *lawful > 0.0),
+        ) && !(0.5..=2.0).contains(&(period / lawful))
+        {
+            let message = format_args!(
+                "{period} s is not what the masses and semiMajorAxis give by Kepler's third law, {lawful} s: compare \
+                 the units of all three with those of the universe"
+            );
+            found.push(&payload.at(&"elements").at(&"period"), message);
         }
     } else if let (Some(true), true) =
         (star.get("isRoguePlanet").and_then(Value::as_bool), was.is_some())

@@ -1,5 +1,7 @@
 //! What follows from the members of a body in a universe that names its units: computed for each answer, never stored.
 
+use std::f64::consts::TAU;
+
 use serde_json::Value;
 
 use super::State;
@@ -25,6 +27,9 @@ const KILOGRAMS: [(&str, f64); 4] = [
     ("solarMass", 1.988_41e30),
 ];
 
+/// The constant of gravitation, in m³ kg⁻¹ s⁻².
+const GRAVITATION: f64 = 6.674_3e-11;
+
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// How much a stored fact may differ from the computed one, as a part of it.
@@ -40,10 +45,7 @@ impl State {
     #[must_use]
     pub fn facts(&self, star: &Star) -> Vec<(&'static str, f64)> {
         let units = [("mass", &KILOGRAMS[..]), ("radius", &KILOMETRES), ("length", &KILOMETRES)];
-        let [mass, radius, length] = units.map(|(of, table)| {
-            let unit = self.unit(of)?;
-            table.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size)
-        });
+        let [mass, radius, length] = units.map(|(of, table)| self.size(of, table));
         if mass.or(radius).or(length).is_none() {
             return Vec::new();
         }
@@ -67,6 +69,23 @@ impl State {
             stored.is_none_or(|stored| (stored - fact).abs() > fact.abs() * TOLERANCE)
         };
         facts.filter(is_off).map(|(name, fact)| (name, six_digits(fact))).collect()
+    }
+
+    /// The period by Kepler's third law, in seconds with six digits. `None` unless the units of length and mass are
+    /// named, and the body moves round one with a mass.
+    pub(crate) fn lawful_period(&self, star: &Star) -> Option<f64> {
+        let number = |star: &Star, name| star.get(name).and_then(Value::as_f64);
+        let parent = number(self.star(star.parent_id()?)?, "mass").filter(|mass| *mass > 0.0)?;
+        let mass = parent + number(star, "mass").unwrap_or_default().max(0.0);
+        let axis = number(star, "semiMajorAxis")? * self.size("length", &KILOMETRES)? * 1e3;
+        let pull = GRAVITATION * mass * self.size("mass", &KILOGRAMS)?;
+        Some(six_digits(TAU * (axis.powi(3) / pull).sqrt()))
+    }
+
+    /// The size of a unit that the universe names, in that of the table.
+    fn size(&self, of: &str, table: &[(&str, f64)]) -> Option<f64> {
+        let unit = self.unit(of)?;
+        table.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size)
     }
 }
 

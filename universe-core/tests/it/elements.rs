@@ -240,3 +240,49 @@ fn what_follows_is_answered_and_not_stored() {
     snapshot["snapshot"].as_object_mut().unwrap().remove("time");
     assert_eq!(command(&state, snapshot).unwrap().epoch(), state.epoch());
 }
+
+#[test]
+fn a_period_against_the_masses_is_warned_of_and_a_tick_that_names_no_seconds() {
+    let units = json!({ "length": "au", "mass": "solarMass" });
+    let empty = State::from_value(json!({ "stars": {}, "rootIds": [], "time": 0, "units": units }))
+        .unwrap();
+    let star = |id: &str, parent: Value, mass: f64, more: Value| {
+        let mut payload = json!({ "name": id, "mass": mass, "radius": 1, "color": "#FFF",
+            "parentId": parent, "orbitalDistance": 0, "orbitalSpeed": 0 });
+        payload["elements"] = more;
+        json!({ "type": "addStar", "id": id, "payload": payload })
+    };
+    let sun = command(&empty, star("sun", Value::Null, 1.0, Value::Null)).unwrap();
+    let warned = |state: &State, given: Value| {
+        let command = Command::from_value(given).unwrap();
+        let after = state.apply(&command).unwrap().state;
+        let warnings = command.warnings(state, &after);
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let planet = |period: f64, mass: f64| {
+        let elements = json!({ "semiMajorAxis": 1, "period": period });
+        let mut planet = star("planet", json!("sun"), mass, elements);
+        let payload = planet["payload"].as_object_mut().unwrap();
+        payload.retain(|name, _| !name.starts_with("orbital"));
+        planet
+    };
+    let right = warned(&sun, planet(31_558_000.0, 3e-6));
+    assert_eq!(right, Vec::<String>::new());
+    // Days, and a mass in Earths.
+    for wrong in [planet(365.25, 3e-6), planet(31_558_000.0, 318.0)] {
+        let [found] = warned(&sun, wrong).try_into().unwrap();
+        assert!(found.starts_with("/payload/elements/period: "), "{found}");
+        assert!(found.contains("Kepler's third law"), "{found}");
+    }
+    // Without units nothing is known, and what has no mass holds nothing.
+    let plain = json!({ "stars": {}, "rootIds": [], "time": 0, "units": { "length": "au" } });
+    let plain = State::from_value(plain).unwrap();
+    let plain = command(&plain, star("sun", Value::Null, 1.0, Value::Null)).unwrap();
+    assert_eq!(warned(&plain, planet(1.0, 0.0)), Vec::<String>::new());
+    let point = command(&empty, star("sun", Value::Null, 0.0, Value::Null)).unwrap();
+    assert_eq!(warned(&point, planet(1.0, 0.0)), Vec::<String>::new());
+
+    assert_eq!(warned(&empty, json!({ "type": "tick" })), Vec::<String>::new());
+    let [found] = warned(&empty, json!({ "type": "tick", "days": 3 })).try_into().unwrap();
+    assert_eq!(found, "/dt: is missing: the time moved by 1 s; give the seconds to move by");
+}
