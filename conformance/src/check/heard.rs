@@ -84,7 +84,15 @@ impl Sightings {
 impl<'a> Heard<'a> {
     /// Whether it is a JSON-RPC response.
     pub(super) fn is_response(&self) -> bool {
-        Exchange::is_response(self.message)
+        let is_other = self.is_free() && self.message.get("id").is_none();
+        Exchange::is_response(self.message) && !is_other
+    }
+
+    /// Whether it is a refusal over HTTP that is no JSON-RPC error, and need not be one, such as
+    /// `{"error":"invalid_token"}`.
+    pub(super) fn is_free(&self) -> bool {
+        let status = self.talk.http.as_ref().and_then(|exchange| exchange.status);
+        status.is_some_and(|it| it >= 300) && self.message.get("jsonrpc").is_none()
     }
 
     /// Its id; null without one.

@@ -71,7 +71,11 @@ pub(crate) async fn newest(
 /// names the place.
 fn reached(endpoint: &Endpoint, greetings: Vec<Exchange>) -> Result<(), TargetError> {
     if greetings.iter().all(|it| it.status == Some(401)) {
-        let why = "every request gets status 401; give a token with --token-env";
+        let why = if endpoint.shows_a_token() {
+            "every request gets status 401: the server does not accept the token that was sent"
+        } else {
+            "every request gets status 401; give a token with --token-env"
+        };
         return Err(TargetError::Unreachable { source: why.into(), target: endpoint.to_string() });
     }
     if greetings.iter().any(|it| it.status.is_some() || !it.received.is_empty()) {

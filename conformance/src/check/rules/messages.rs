@@ -258,10 +258,7 @@ fn fit(heard: &Heard<'_>) -> Option<String> {
     };
     // A server that accepts a handshake answers it for an older revision, even in a modern request.
     let is_older = revision.is_modern() && asked == "initialize";
-    // A refusal over HTTP need not be a JSON-RPC error.
-    let status = heard.talk.http.as_ref().and_then(|exchange| exchange.status);
-    let is_free = status.is_some_and(|it| it >= 300) && heard.message.get("jsonrpc").is_none();
-    if is_older || is_free || broken_frame(heard).is_some() {
+    if is_older || heard.is_free() || broken_frame(heard).is_some() {
         return None;
     }
     let misfit = misfit(revision, asked, heard.message)?;

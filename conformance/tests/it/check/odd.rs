@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::correct::correct;
 use super::{finds, over_http, text};
 use crate::mutation::{Answer, Fault, SentRequest, answer, broken, instead, result};
+use crate::serve::serve;
 use crate::small_server;
 
 async fn report(check: Check) -> CheckReport {
@@ -172,4 +173,10 @@ async fn a_server_that_wants_a_login_is_not_judged_without_one() {
     let fault = instead(|_| Some(Answer::new(401, Value::Null)));
     let error = over_http(broken(correct(), fault)).run(|_| {}).await.unwrap_err().to_string();
     assert!(error.contains("every request gets status 401; give a token"), "{error}");
+
+    let fault = instead(|_| Some(Answer::new(401, Value::Null)));
+    let target = Target::url(&format!("{}/mcp", serve(broken(correct(), fault)))).unwrap();
+    let sent = target.header("authorization", "Bearer of-another-server").unwrap();
+    let error = Check::url(sent).run(|_| {}).await.unwrap_err().to_string();
+    assert!(error.contains("does not accept the token that was sent"), "{error}");
 }

@@ -186,3 +186,18 @@ async fn items_begin_after_those_that_are_named_one_by_one() {
     let seen = of(listing(json!(["one", 2, "three"])), LEGACY, rule).await;
     assert!(matches!(seen, Verdict::Finding(_)), "{seen:?}");
 }
+
+/// The middleware of the Python SDK refuses tokens so, as RFC 6750 permits.
+#[tokio::test]
+async fn a_refused_token_need_not_be_answered_as_a_call() {
+    let refusal = instead(|asked| {
+        let token = asked.headers.get("authorization")?;
+        let mut refusal = Answer::new(401, json!({"error": "invalid_token"}));
+        refusal.headers.insert("www-authenticate", HeaderValue::from_static("Bearer"));
+        (token == "Bearer no-such-token").then_some(refusal)
+    });
+    let check = over_http(broken(correct(), refusal)).revisions(vec![LEGACY]);
+    let only = ["access.challenge", "base.id-echo", "base.once"].map(str::to_owned);
+    let report = check.only(only).run(|_| {}).await.unwrap();
+    assert_eq!(report.findings().count(), 0, "{}", text(&report));
+}
