@@ -1,17 +1,19 @@
 //! Reads the configuration from the command line and the environment.
 
 mod access;
+mod error;
 mod settings;
 pub(crate) mod store;
+mod values;
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
-use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
+use mcp_proto::http::{self, Hosts, HttpConfig, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
 use service_host::{EndpointError, Https, LogFormat, RequiredAuthorization, SharedKeys};
 use universe_core::Strictness;
@@ -23,20 +25,17 @@ use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
 pub use access::AccessArgs;
+pub use error::ConfigError;
 pub use settings::{Settings, read};
 pub use store::{InvalidStore, StoreKind, StoreUrl};
+use values::{address, size, time};
 
 /// The largest value for the limits of bodies and universes. Both together, and the data written with them, fit into
 /// one write of the store. A body fits into one client's share of the memory for requests.
 const MOST_BODY: ByteSize = ByteSize::mib(128);
 const MOST_UNIVERSE: ByteSize = ByteSize::mib(96);
 
-/// The smallest useful value for either limit.
-const LEAST_SIZE: ByteSize = ByteSize::kib(1);
-
-/// The longest time that a server may continue after the signal to end, and the default where other servers can take
-/// over.
-const MOST_DRAIN_WAIT: Duration = Duration::from_secs(600);
+/// How long a server continues after the signal to end, by default, where other servers can take over.
 const SHARED_DRAIN_WAIT: Duration = Duration::from_secs(5);
 
 /// The default port to listen on.
@@ -259,56 +258,6 @@ pub enum Switch {
     Off,
 }
 
-/// Invalid arguments.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file with options is invalid.
-    #[error("{place}: {problem}")]
-    File {
-        /// The file and the line of the error.
-        place: String,
-        /// What is wrong, and what would be valid.
-        problem: String,
-    },
-    /// The server is to listen to the network, but no host name was given.
-    #[error(
-        "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
-         or listen on a loopback address"
-    )]
-    NeedsHost(SocketAddr),
-    /// Both `--stdio` and an address to listen on.
-    #[error(
-        "--stdio serves on stdin and stdout and does not listen: leave out --listen (or UNIVERSE_LISTEN), or start \
-         another server that listens on the same data directory"
-    )]
-    StdioListens,
-    /// The URL of a database is invalid.
-    #[error("--store {url}: {problem}")]
-    Store {
-        /// Its URL, without a password.
-        url: String,
-        /// What is wrong, and what would be valid.
-        problem: String,
-    },
-    /// The URL of the collector is invalid.
-    #[error(
-        "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
-    )]
-    Collector(String),
-    /// The authorization options are missing, contradictory or unreadable.
-    #[error(transparent)]
-    Endpoint(#[from] EndpointError),
-    /// Not a valid origin.
-    #[error("--allowed-origin {0}")]
-    Origin(InvalidName),
-    /// Not a valid host.
-    #[error("--allowed-host {0}")]
-    Host(InvalidName),
-    /// A proxy that is neither an address nor a network.
-    #[error("--trusted-proxy {0}")]
-    Proxy(InvalidProxy),
-}
-
 /// The configuration that the arguments result in.
 #[derive(Debug)]
 pub struct Config {
@@ -457,45 +406,4 @@ impl Arguments {
 
 fn bytes(size: ByteSize) -> usize {
     usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
-}
-
-/// A size in bytes, with or without a unit.
-fn size(text: &str, most: ByteSize) -> Result<ByteSize, String> {
-    let size = text.parse().ok();
-    let size = size.filter(|size| (LEAST_SIZE..=most).contains(size));
-    size.ok_or_else(|| {
-        format!("a size is a number with a unit, such as 16MiB: from {LEAST_SIZE} to {most}")
-    })
-}
-
-/// A time in seconds or minutes.
-fn time(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(['s', 'm']);
-    let unit = match text.get(digits.len()..) {
-        Some("s") => Some(1),
-        Some("m") => Some(60),
-        // Without a unit, only zero is unambiguous.
-        Some("") if digits == "0" => Some(1),
-        _ => None,
-    };
-    let number: Option<u64> = digits.parse().ok();
-    let seconds = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    let time = seconds.map(Duration::from_secs);
-    time.filter(|time| *time <= MOST_DRAIN_WAIT)
-        .ok_or_else(|| "a time is a number with a unit, such as 10s or 1m: up to 10m".to_owned())
-}
-
-/// An address given as `IP:PORT` or `NAME:PORT`. If a name has several addresses, the first IPv4 address is used, or
-/// else the first address.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let found = text.to_socket_addrs();
-    let wrong = |problem: &dyn std::fmt::Display| {
-        format!(
-            "{problem}; an address is an IP or a host name with a port, such as 127.0.0.1:3001 or localhost:3001"
-        )
-    };
-    let found: Vec<_> = found.map_err(|error| wrong(&error))?.collect();
-    let first = found.iter().find(|address| address.is_ipv4());
-    let first = first.or(found.first()).copied();
-    first.ok_or_else(|| wrong(&"the name has no address"))
 }
