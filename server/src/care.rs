@@ -197,7 +197,7 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
     let store = std::sync::Arc::new(store);
     let service = CommandService::new(store.clone(), ServiceLimits::default());
     let result = Online::new(service, store).take(request).await;
-    say(&result.map_err(CareError::Server)?)
+    say(&result.map_err(CareError::Database)?)
 }
 
 /// Runs blocking work outside the runtime's threads.

@@ -1,5 +1,6 @@
 //! `import`: a universe from a file.
 
+use std::io;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -28,12 +29,16 @@ pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareE
             "{bytes} bytes are more than the {MAX_WRITE} that a universe may have"
         )));
     }
-    let text = std::fs::read_to_string(file).map_err(failed)?;
     let expected = |problem: &dyn std::fmt::Display| {
         content(format!(
             "{problem}; a JSON object with name and state was expected, as `export` writes it"
         ))
     };
+    // A backup is no text.
+    let text = std::fs::read_to_string(file).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => expected(&error),
+        _ => failed(error),
+    })?;
     let given: ImportFile<'_> =
         serde_json::from_str(&text).map_err(|problem| expected(&problem))?;
     let name = given.name.ok_or_else(|| expected(&"there is no name"))?;

@@ -82,6 +82,7 @@ fn shown(found: &Value) -> String {
         head = format!("{head}, in {unit} and degrees");
     }
     let mut lines = vec![head];
+    lines.extend(said("note").map(str::to_owned));
     lines.push(match rows.as_slice() {
         [] => "there are no bodies".to_owned(),
         rows => service_host::table(&heads, rows),

@@ -172,7 +172,7 @@ fn greet(arguments: &Arguments, data_dir: &std::path::Path, place: Place<'_>, to
         format!("{}://{address}", if place.is_https { "https" } else { "http" })
     };
     service_host::say(&format!(
-        "universe-server {version}, {kept}\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\
+        "universe-server {version}, {kept}\n  page  {base}/\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\
          listening on {listening}"
     ));
 }

@@ -12,6 +12,9 @@ pub(crate) const MAX_PLACES: usize = 100;
 /// The most bodies between which angles are computed: 45 pairs.
 pub(crate) const MAX_SEPARATED: usize = 10;
 
+/// So far from time 0, where dates are known, an answer says that its places are extrapolated: 300 years, seconds.
+const FAR: f64 = 300.0 * 31_557_600.0;
+
 /// What places are asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PlacesAsked {
@@ -55,6 +58,8 @@ pub(crate) struct PlacesAnswer {
     frame: &'static str,
     unit: Option<String>,
     from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
     places: Vec<Place>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     separations: Vec<Separation>,
@@ -105,9 +110,14 @@ pub(crate) fn places(
     let shown = shown.into_iter().map(|star| Place::of(star.id(), less(places.of(star), origin)));
     let shown: Vec<_> = shown.collect();
     let separations = separations(state, &mut places, asked, origin)?;
+    let at = state.date_of(time);
+    let is_far = at.is_some() && time.abs() > FAR;
     Ok(PlacesAnswer {
         universe: universe.id.as_str().to_owned(),
-        at: state.date_of(time),
+        note: is_far.then_some(
+            "more than 300 years from time 0: these places are extrapolated, and may be wrong by degrees",
+        ),
+        at,
         time,
         frame: "ecliptic-j2000",
         unit: state.unit("length").map(str::to_owned),

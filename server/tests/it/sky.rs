@@ -298,7 +298,7 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         ("bodies=sun&from=erth", 404, "did you mean earth?"),
         ("at=yesterday", 400, "a date such as"),
         ("at=2026-02-30", 400, "a date such as"),
-        ("at=10000-01-01", 400, "up to the year 9999"),
+        ("at=10000-01-01", 400, "up to the year 9999, `now`"),
         ("bodies=", 400, "leave it out for all"),
         ("bodies=,", 400, "leave it out for all"),
         ("separations=", 400, "2 to 10"),
@@ -309,6 +309,11 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
     ] {
         let (found, error) = refused(server.client, &id, query).await;
         assert!(found == status && error.contains(said), "{query}: {found} {error}");
+    }
+    for (at, is_far) in [("1066-10-14", true), ("1969-07-20", false), ("9999-01-01", true)] {
+        let found = places(server.client, &id, &format!("at={at}&from=earth&bodies=moon")).await;
+        let note = found["note"].as_str().unwrap_or_default();
+        assert_eq!(note.contains("extrapolated"), is_far, "{found}");
     }
     let plain = server.client.create("plain", json!({})).await;
     let body = json!({ "type": "addStar", "id": "a", "payload": { "name": "A", "mass": 1, "radius": 1,

@@ -194,13 +194,13 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
     let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
     if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
         let help = if database == dir.join(DATABASE) {
-            "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
+            "if it was one, `universe-server restore FILE --replace` puts a backup in its place"
         } else {
-            ""
+            "`universe-server import` takes one universe as JSON"
         };
         return Err(OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!("{} is not a store of universes{help}", name.to_string_lossy()),
+            reason: format!("{} is not a store of universes; {help}", name.to_string_lossy()),
         });
     }
     match found {
@@ -270,7 +270,13 @@ pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock, Vec<i64>), Op
 pub(super) fn open_reader(dir: &Path, file: &Path) -> Result<Connection, OpenError> {
     let failed = |reason: String| unreadable(dir, &format_args!("{}: {reason}", file.display()));
     let is_empty = std::fs::metadata(file).map(|found| found.len() == 0);
-    if is_empty.map_err(|error| failed(error.to_string()))? {
+    let unseen = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound if file == dir.join(DATABASE) => failed(format!(
+            "{error}; where universes are elsewhere, name that directory with --data-dir"
+        )),
+        _ => failed(error.to_string()),
+    };
+    if is_empty.map_err(unseen)? {
         let reason = format!("{} is empty", file.display());
         return Err(OpenError::Damaged { dir: dir.to_owned(), reason });
     }

@@ -98,6 +98,7 @@ pub(super) fn schemas() -> Value {
                 "frame": { "const": "ecliptic-j2000", "description": "x to the vernal equinox, z to the north, angles in degrees." },
                 "unit": { "type": ["string", "null"], "description": "Of lengths; null if the universe names none." },
                 "from": { "type": ["string", "null"] },
+                "note": { "type": "string", "description": "What makes the places doubtful; absent otherwise." },
                 "places": { "type": "array", "items": schema("Place") },
                 "separations": { "type": "array", "items": {
                     "type": "object",

@@ -103,6 +103,7 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
         assert!(ended.stderr.contains(why), "{}", ended.stderr);
     };
     refused(dir.path(), &["backup", name], "universes.db: No such file").await;
+    refused(dir.path(), &["backup", name], "name that directory with --data-dir").await;
     assert!(!file.exists());
     let mut server = Server::on(dir.path()).await;
     let id = some(server.client, "u", 10).await;
@@ -115,7 +116,8 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     let diary = elsewhere.path().join("diary");
     std::fs::write(&diary, "dear diary").unwrap();
     let restore = ["restore", diary.to_str().unwrap(), "--replace"];
-    refused(dir.path(), &restore, "diary is not a store of universes").await;
+    refused(dir.path(), &restore, "diary is not a store of universes; `universe-server import`").await;
+    refused(dir.path(), &["import", name], "a JSON object with name and state was expected").await;
     let mut torn = std::fs::read(&file).unwrap();
     torn.truncate(torn.len() / 2);
     std::fs::write(&diary, &torn).unwrap();
