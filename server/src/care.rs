@@ -241,7 +241,8 @@ fn judge(file: &Path) -> Result<(u64, Vec<Finding>), CareError> {
         // The rest of the reason is advice for a data directory.
         OpenError::Damaged { reason, .. } => {
             let what = reason.split(';').next().unwrap_or_default();
-            content(format!("{what}: no backup, or a damaged one"))
+            let import = "`universe-server import` takes one universe as JSON";
+            content(format!("{what}: no backup, or a damaged one; {import}"))
         }
         error => content(error.to_string()),
     })?;

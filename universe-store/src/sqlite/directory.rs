@@ -194,13 +194,13 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
     let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
     if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
         let help = if database == dir.join(DATABASE) {
-            "if it was one, `universe-server restore FILE --replace` puts a backup in its place"
+            "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
         } else {
-            "`universe-server import` takes one universe as JSON"
+            ""
         };
         return Err(OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!("{} is not a store of universes; {help}", name.to_string_lossy()),
+            reason: format!("{} is not a store of universes{help}", name.to_string_lossy()),
         });
     }
     match found {

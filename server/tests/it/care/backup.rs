@@ -116,8 +116,8 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     let diary = elsewhere.path().join("diary");
     std::fs::write(&diary, "dear diary").unwrap();
     let restore = ["restore", diary.to_str().unwrap(), "--replace"];
-    refused(dir.path(), &restore, "diary is not a store of universes; `universe-server import`")
-        .await;
+    refused(dir.path(), &restore, "diary is not a store of universes: no backup").await;
+    refused(dir.path(), &restore, "`universe-server import` takes one universe as JSON").await;
     refused(dir.path(), &["import", name], "a JSON object with name and state was expected").await;
     let mut torn = std::fs::read(&file).unwrap();
     torn.truncate(torn.len() / 2);
