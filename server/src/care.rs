@@ -238,12 +238,10 @@ fn judge(file: &Path) -> Result<(u64, Vec<Finding>), CareError> {
     let parent = file.parent().unwrap_or(Path::new("."));
     let opened = Inspector::open_file(parent, file).map_err(|error| match error {
         OpenError::Unreadable { reason, .. } => content(reason),
-        // The rest of the reason is advice for a data directory.
-        OpenError::Damaged { reason, .. } => {
-            let what = reason.split(';').next().unwrap_or_default();
-            let import = "`universe-server import` takes one universe as JSON";
-            content(format!("{what}: no backup, or a damaged one; {import}"))
-        }
+        // Its advice is for a data directory.
+        OpenError::Damaged { reason, .. } => content(format!(
+            "{reason}: no backup, or a damaged one; `universe-server import` takes one universe as JSON"
+        )),
         error => content(error.to_string()),
     })?;
     let found = opened.integrity()?;

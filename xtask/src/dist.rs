@@ -4,15 +4,12 @@ mod bundle;
 mod debian;
 mod formula;
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
-use data_encoding::HEXLOWER;
-use sha2::{Digest as _, Sha256};
 
 use xtask::install::on_path;
 use xtask::programs::{SHIPPED, cargo_line};
@@ -157,9 +154,4 @@ fn pages(release: &Release<'_>) -> Result<()> {
         fs::write(completions.join(file), said.stdout)?;
     }
     Ok(())
-}
-
-/// The SHA-256 of a file, in hexadecimal.
-fn digest(file: impl AsRef<OsStr>) -> Result<String> {
-    Ok(HEXLOWER.encode(&Sha256::digest(fs::read(Path::new(&file))?)))
 }

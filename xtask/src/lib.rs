@@ -11,9 +11,13 @@ pub mod servers;
 pub mod twins;
 
 use std::error::Error;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
 
 /// A chore's outcome; an error is reported in one line.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -53,6 +57,14 @@ pub fn target() -> PathBuf {
 pub fn say(line: &str) -> Result<()> {
     writeln!(io::stdout(), "{line}")?;
     Ok(())
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn digest(file: impl AsRef<Path>) -> Result<String> {
+    Ok(HEXLOWER.encode(&Sha256::digest(fs::read(file)?)))
 }
 
 /// Whether this is a CI run (`CI=true` or `CI=1`): there, a missing tool is a failure, and is installed if possible.

@@ -7,12 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
-use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use xtask::install::{self, Toolbox};
 use xtask::programs::cargo_line;
-use xtask::{Result, process, root, say, target};
+use xtask::{Result, digest, process, root, say, target};
 
 /// The time limit for a step that compiles.
 const DEADLINE: Duration = Duration::from_secs(3600);
@@ -109,7 +107,7 @@ fn checksums(packages: &Path) -> Result<Vec<(String, String)>> {
         let file = file?;
         if file.file_type()?.is_file() {
             let name = file.file_name().to_string_lossy().into_owned();
-            sums.push((name, HEXLOWER.encode(&Sha256::digest(fs::read(file.path())?))));
+            sums.push((name, digest(file.path())?));
         }
     }
     sums.sort();

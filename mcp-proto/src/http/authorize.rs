@@ -15,6 +15,7 @@ use futures_util::future::BoxFuture;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, request};
 
+use super::logged_rejections::LoggedRejections;
 use super::rejection::Rejection;
 use crate::context::Principal;
 use crate::scopes::Scopes;
@@ -76,13 +77,19 @@ pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
     resource: Option<Arc<ProtectedResource>>,
     implied: BTreeMap<String, Scopes>,
+    logged: Arc<LoggedRejections>,
 }
 
 impl Authorization {
     /// Every request must satisfy `authorizer`, except preflights and requests for the metadata of the resource.
     #[must_use]
     pub fn new(authorizer: impl Authorizer + 'static) -> Self {
-        Self { authorizer: Arc::new(authorizer), resource: None, implied: BTreeMap::new() }
+        Self {
+            authorizer: Arc::new(authorizer),
+            resource: None,
+            implied: BTreeMap::new(),
+            logged: Arc::default(),
+        }
     }
 
     /// Publishes where tokens are issued: at the well-known paths of RFC 9728, which the embedding service must route
@@ -128,7 +135,14 @@ impl Authorization {
             Err(denied) => {
                 // An operator is asked why a client is refused, and most clients do not show it.
                 if let Denied::Invalid(problem) = &denied {
-                    tracing::info!(problem, "a token was refused");
+                    if self.logged.is_first(problem) {
+                        tracing::info!(
+                            problem,
+                            "refused a token; further ones alike are logged at debug level"
+                        );
+                    } else {
+                        tracing::debug!(problem, "refused a token");
+                    }
                 }
                 Err(self.refuse(denied))
             }

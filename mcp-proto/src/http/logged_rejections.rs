@@ -1,4 +1,5 @@
-//! Hosts and origins that were refused: an operator should see each once, a log should not fill with them.
+//! Hosts, origins and tokens that were refused: an operator should see each host, origin and reason once, a log should
+//! not fill with them.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -19,7 +20,12 @@ impl LoggedRejections {
         let (Rejection::ForeignHost(name) | Rejection::ForeignOrigin(name)) = rejection else {
             return false;
         };
+        self.is_first(name)
+    }
+
+    /// Whether this name, or this reason, was not logged before.
+    pub(super) fn is_first(&self, name: &str) -> bool {
         let mut known = self.0.locked();
-        known.len() < MAX_REMEMBERED && !known.contains(name) && known.insert(name.clone())
+        known.len() < MAX_REMEMBERED && !known.contains(name) && known.insert(name.to_owned())
     }
 }

@@ -74,7 +74,7 @@ pub fn read(
 }
 
 /// Variables that look like options and are none. Programs that are started side by side may have others of this
-/// prefix, so they are told, and not refused.
+/// prefix, so a warning names them and nothing is refused.
 fn unknown(command: &Command) -> Vec<String> {
     let verbs = command.get_subcommands().flat_map(Command::get_arguments);
     let known = command.get_arguments().chain(verbs).filter_map(|arg| arg.get_env()?.to_str());

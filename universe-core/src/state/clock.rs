@@ -22,7 +22,6 @@ impl State {
 
     /// The date of a simulated time in seconds, to the second. `None` without an `epoch`, and outside of the years
     /// −9999 to 9999.
-    /// to 9999.
     pub fn date_of(&self, time: f64) -> Option<String> {
         let date = (self.epoch()? + time).round();
         // Dates are far from where doubles leave out whole numbers.

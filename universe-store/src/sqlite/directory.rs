@@ -47,12 +47,14 @@ pub enum OpenError {
         supported: i32,
     },
     /// Its content is not that of a sound store.
-    #[error("the data directory {} cannot be used: {reason}", dir.display())]
+    #[error("the data directory {} cannot be used: {reason}{advice}", dir.display())]
     Damaged {
         /// The directory.
         dir: PathBuf,
-        /// What is wrong, and how to fix it.
+        /// What is wrong.
         reason: String,
+        /// How to fix it, behind a semicolon; empty where that is not known.
+        advice: &'static str,
     },
     /// Nothing can be written in it.
     #[error(
@@ -143,10 +145,9 @@ pub(super) fn damaged(dir: &Path, error: &rusqlite::Error) -> OpenError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!(
-                "{error}; `universe-server check` says what is damaged, `universe-server export` saves what can be \
-                 read, and `universe-server restore` goes back to a backup"
-            ),
+            reason: error.to_string(),
+            advice: "; `universe-server check` says what is damaged, `universe-server export` saves what can be read, \
+                     and `universe-server restore` goes back to a backup",
         },
         _ => unreadable(dir, error),
     }
@@ -193,14 +194,15 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
     // Offsets: "Database File Format", section 1.3.
     let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
     if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
-        let help = if database == dir.join(DATABASE) {
+        let advice = if database == dir.join(DATABASE) {
             "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
         } else {
             ""
         };
         return Err(OpenError::Damaged {
             dir: dir.to_owned(),
-            reason: format!("{} is not a store of universes{help}", name.to_string_lossy()),
+            reason: format!("{} is not a store of universes", name.to_string_lossy()),
+            advice,
         });
     }
     match found {
@@ -208,6 +210,7 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
         _ => Err(OpenError::Damaged {
             dir: dir.to_owned(),
             reason: format!("{} has no known format", name.to_string_lossy()),
+            advice: "",
         }),
     }
 }
@@ -278,7 +281,7 @@ pub(super) fn open_reader(dir: &Path, file: &Path) -> Result<Connection, OpenErr
     };
     if is_empty.map_err(unseen)? {
         let reason = format!("{} is empty", file.display());
-        return Err(OpenError::Damaged { dir: dir.to_owned(), reason });
+        return Err(OpenError::Damaged { dir: dir.to_owned(), reason, advice: "" });
     }
     judge_header(dir, file)?;
     let connection = match schema::connect_reader(file) {

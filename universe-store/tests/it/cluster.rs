@@ -132,11 +132,17 @@ impl Cluster {
     pub(crate) fn kill(&mut self) {
         let pid = std::fs::read_to_string(self.dir.path().join("data/postmaster.pid")).unwrap();
         let pid = pid.lines().next().unwrap().to_owned();
+        let signal = |signal: &str, to: &[&str]| {
+            // Some may have gone by themselves when their parent did.
+            let _ = Command::new("kill").arg(signal).args(to).stderr(Stdio::null()).status();
+        };
+        // Stopped first: one that saw another die would no longer wait for the standby, and show what only it has.
+        signal("-STOP", &[&pid]);
         let workers = Command::new("pgrep").args(["-P", &pid]).output().unwrap();
         let workers = String::from_utf8(workers.stdout).unwrap();
         let all: Vec<&str> = [pid.as_str()].into_iter().chain(workers.lines()).collect();
-        // Some may have gone by themselves when their parent did.
-        let _ = Command::new("kill").arg("-KILL").args(&all).stderr(Stdio::null()).status();
+        signal("-STOP", &all);
+        signal("-KILL", &all);
         let begun = Instant::now();
         while all.iter().any(|pid| runs(pid)) {
             assert!(begun.elapsed() < PATIENCE, "the server does not die");

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{Release, digest};
-use xtask::{Result, root};
+use super::Release;
+use xtask::{Result, digest, root};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 

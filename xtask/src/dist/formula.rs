@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{DEADLINE, Release, digest};
-use xtask::{Result, process, root};
+use super::{DEADLINE, Release};
+use xtask::{Result, digest, process, root};
 
 /// The template of the formula. Words between `@` are replaced.
 const FORMULA: &str = "packaging/homebrew/universe-server.rb";

@@ -101,7 +101,7 @@ fn page(results: &Value, orbits: &str, judged: &str, reports: &Reports) -> Resul
         "\n## What `check` finds\n\n\
         `mcp-conformance check` judged published servers of others {checks} times, over one transport\n\
         each time: {must} times a MUST was broken, {should} times a SHOULD, {practice} times a rule of\n\
-        practice. Findings of a MUST that nobody repeated by hand: {unconfirmed}. Each is in\n\
+        practice. Findings of a MUST that were not repeated by hand: {unconfirmed}. Each is in\n\
         `conformance/docs/servers.md`.\n\n\
         ## Public reports\n\n\
         Reports of users of other programs, replayed on these. Each is a test that names its thread.\n\n\

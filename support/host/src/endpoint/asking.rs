@@ -285,13 +285,13 @@ fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, End
 /// Names the lines that allow nothing. They are no errors: a caller may lose all that it was allowed.
 fn warn_of_odd(file: &Path, text: &str) {
     let file = file.display();
-    let mut nobody = true;
+    let mut is_empty = true;
     for (text, line) in text.lines().zip(1..) {
         let mut words = text.split_whitespace();
         if words.next().is_none_or(|word| word.starts_with('#')) {
             continue;
         }
-        nobody = false;
+        is_empty = false;
         let scopes: Vec<_> = words.skip(1).collect();
         if scopes.is_empty() {
             tracing::warn!(%file, line, "this caller may do nothing: read, write or admin must follow its name");
@@ -303,8 +303,8 @@ fn warn_of_odd(file: &Path, text: &str) {
             }
         }
     }
-    if nobody {
-        tracing::warn!(%file, "it names no caller, so nobody may call");
+    if is_empty {
+        tracing::warn!(%file, "it names no caller: every call is refused");
     }
 }
 
