@@ -218,6 +218,11 @@ impl Check {
             bench.watch(wanted, self.keep_alive).await;
         }
         let (mut all, mut presence) = (Vec::new(), Presence::default());
+        // It was answered in this revision before, so that nothing else is proved by what is not there now.
+        if !silent && bench.greeting.result().is_none() {
+            let outcome = bench.greeting.outcome();
+            presence.gone = Some(format!("the server could not be opened again: {outcome}"));
+        }
         for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
             if !rule.is_for(revision, self.endpoint.is_http()) || silent && rule.id != rules::SPEAKS
             {

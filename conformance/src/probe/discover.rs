@@ -28,6 +28,11 @@ pub(crate) async fn revisions(
     let mut all = Revisions::default();
     let mut greetings = Vec::new();
     for revision in Revision::ALL {
+        // Who let two handshakes pass lets all of them pass, and each costs the user the whole patience.
+        let is_mute = greetings.len() > 1 && greetings.iter().all(|it: &Exchange| it.is_late);
+        if is_mute && !revision.is_modern() {
+            continue;
+        }
         let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             all.spoken.push(revision);
@@ -78,12 +83,17 @@ fn reached(endpoint: &Endpoint, greetings: Vec<Exchange>) -> Result<(), TargetEr
         };
         return Err(TargetError::Unreachable { source: why.into(), target: endpoint.to_string() });
     }
-    if greetings.iter().any(|it| it.status.is_some() || !it.received.is_empty()) {
+    // What a program writes while it answers nothing shows that it runs, and not that it is a server.
+    let is_heard = |it: &Exchange| !it.received.is_empty() && !it.is_late;
+    if greetings.iter().any(|it| it.status.is_some() || is_heard(it)) {
         return Ok(());
     }
-    let Some(problem) = greetings.into_iter().rev().find_map(|it| it.broken) else {
-        return Ok(());
-    };
+    let problem = greetings.into_iter().rev().find_map(|it| {
+        let line = it.received.lines().next().map(|line| format!("; what came first is {line:?}"));
+        let late = if it.is_late { "; one that starts slowly needs a longer --timeout" } else { "" };
+        Some(it.broken? + &line.unwrap_or_default() + late)
+    });
+    let Some(problem) = problem else { return Ok(()) };
     let target = endpoint.to_string();
     let named = format!("{target} cannot be reached: ");
     let problem = problem.strip_prefix(&named).unwrap_or(&problem).to_owned();

@@ -10,6 +10,7 @@ mod reported;
 mod reports;
 mod schema;
 mod small;
+mod threads;
 mod unclear;
 
 use std::collections::BTreeSet;

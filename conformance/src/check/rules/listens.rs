@@ -4,7 +4,9 @@ use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
 use super::super::rule::Probe::Asks;
-use super::super::rule::{Outcome, Rule, Verdict, holds_for, inapplicable, invalid_params, proven};
+use super::super::rule::{
+    Outcome, Rule, Verdict, another, holds_for, inapplicable, invalid_params, proven,
+};
 use super::{MODERN, MUST};
 use crate::probe::{Bench, Exchange};
 
@@ -102,7 +104,7 @@ fn beginning(exchange: &Exchange, id: &Value, wanted: &Value) -> Option<String> 
 async fn acknowledged(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
     for id in [json!("a subscription"), json!(77)] {
-        let mut fresh = bench.fresh().await;
+        let mut fresh = another(bench).await?;
         let (exchange, _open) = fresh.listen(id.clone(), wanted.clone()).await;
         fresh.end().await;
         has_some(&wanted, &exchange)?;
@@ -114,7 +116,7 @@ async fn acknowledged(bench: &mut Bench) -> Outcome {
 }
 
 async fn filter(bench: &mut Bench) -> Outcome {
-    let mut fresh = bench.fresh().await;
+    let mut fresh = another(bench).await?;
     let exchange = fresh.ask("subscriptions/listen", json!({})).await;
     fresh.end().await;
     has_some(&wanted(bench), &exchange)?;
@@ -123,7 +125,7 @@ async fn filter(bench: &mut Bench) -> Outcome {
 
 async fn several(bench: &mut Bench) -> Outcome {
     let wanted = wanted(bench);
-    let mut fresh = bench.fresh().await;
+    let mut fresh = another(bench).await?;
     let (first, _open) = fresh.listen(json!("first"), wanted.clone()).await;
     let (second, _also) = fresh.listen(json!("second"), wanted.clone()).await;
     let other = fresh.ask("server/discover", json!({})).await;

@@ -196,8 +196,9 @@ fn once(heard: &Heard<'_>) -> Option<String> {
         Some(_) => {
             (!id.is_null() && heard.is_surplus()).then(|| format!("the id {id} was answered again"))
         }
-        None if heard.pending().is_some() || heard.notification().is_some() => None,
-        None if heard.requests(id) > 0 => None,
+        None if heard.pending().is_some() || heard.requests(id) > 0 => None,
+        // An id that is not in what could not be read is made up.
+        None if heard.notification().is_some() && !heard.may_be_of_garbage() => None,
         None => Some(format!("a response with the id {id} came, which no request has")),
     }
 }
@@ -258,7 +259,10 @@ fn fit(heard: &Heard<'_>) -> Option<String> {
     };
     // A server that accepts a handshake answers it for an older revision, even in a modern request.
     let is_older = revision.is_modern() && asked == "initialize";
-    if is_older || heard.is_free() || broken_frame(heard).is_some() {
+    // A line that is no message has no schema, and whether the result of ping is empty is another rule.
+    let is_other = heard.message.is_null()
+        || asked == "ping" && heard.message.get("result").is_some_and(|it| !it.is_object());
+    if is_older || is_other || heard.is_free() || broken_frame(heard).is_some() {
         return None;
     }
     let misfit = misfit(revision, asked, heard.message)?;

@@ -41,7 +41,7 @@ done
 const AT_ONCE: usize = 2;
 
 /// A check of the server with this fault.
-fn check(fault: &str) -> Check {
+pub(super) fn check(fault: &str) -> Check {
     let script = [PARTS, fault, LOOP].concat();
     let check = Check::command("sh", vec!["-c".into(), script.into()]);
     // A shell reads the largest message letter by letter.
@@ -196,6 +196,22 @@ async fn a_program_that_starts_slowly_once_breaks_no_rule() {
     breaks(&report, &[]);
     let unjudged = unjudged(&report);
     assert!(unjudged.contains(&"base.parse-error"), "{}", text(&report));
+}
+
+/// One whose files are replaced meanwhile, say: it answered in this revision before.
+#[tokio::test]
+async fn a_program_that_cannot_be_started_any_more_breaks_no_rule() {
+    let starts = tempfile::NamedTempFile::new().unwrap();
+    let file = starts.path().display();
+    let most = Revision::ALL.len();
+    let fault = format!("echo >> '{file}'; [ $(wc -l < '{file}') -le {most} ] || exit 1");
+    let report = check(&fault).timeout(Duration::from_secs(1)).run(|_| {}).await.unwrap();
+    breaks(&report, &[]);
+    let text = text(&report);
+    assert!(
+        text.contains("base.ping (2025-11-25): the server could not be opened again"),
+        "{text}"
+    );
 }
 
 /// microsoft/mcp#2767, apmantza/pi-lens#860: under load a program answers one handshake too late.
