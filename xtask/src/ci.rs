@@ -36,7 +36,11 @@ const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SAME_CASES: [&str; 2] = ["PROPTEST_RNG_SEED", "20260728"];
 
 /// Chores that run after the programs are built, each by its command line.
-const CHORES: [(&str, &str); 14] = [
+const CHORES: [(&str, &str); 15] = [
+    (
+        "lints of traces",
+        "cargo clippy --locked -p universe-server --features otlp --all-targets -- -D warnings",
+    ),
     ("dependencies and links", "audit"),
     ("the public interface, beside its lists", "public-api"),
     ("the smallest server", "lean"),
@@ -58,7 +62,7 @@ const LOADED: [&str; 2] = ["UNIVERSE_NODES_MINUTES", "1"];
 
 /// Chores that take too long to run after every change. The universe server's traces and its streams of NATS add more
 /// crates than the rest, and few users build them.
-const LONG: [(&str, &str); 10] = [
+const LONG: [(&str, &str); 9] = [
     ("memory under a long load", "soak"),
     (
         "kills, and many schedules of several servers",
@@ -66,10 +70,6 @@ const LONG: [(&str, &str); 10] = [
     ),
     // Without what only tests and packages have.
     ("lints of the server alone", "cargo clippy --locked -p universe-server -- -D warnings"),
-    (
-        "lints of traces",
-        "cargo clippy --locked -p universe-server --features otlp --all-targets -- -D warnings",
-    ),
     ("traces", "cargo test --locked -p universe-server --features otlp --test it looking::traces"),
     (
         "lints of servers on streams",

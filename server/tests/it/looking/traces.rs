@@ -46,7 +46,7 @@ impl Collector {
                 tokio::spawn(collect(stream, sender.clone()));
             }
         });
-        Self { address, heard }
+        Self { address, heard: received }
     }
 
     /// The spans of all batches so far, and the bytes that they came in.
