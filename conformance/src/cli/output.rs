@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{IsTerminal as _, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use mcp_conformance::{Baseline, BoxError, Format, Level, Results};
@@ -203,19 +204,23 @@ impl OutputArgs {
     }
 }
 
-/// A line on a terminal that says how far it is. Nothing is written where standard error is not a terminal.
+/// A line on a terminal that says how far it is; in a log, where standard error is no terminal, one each [`QUIET`].
 #[derive(Debug)]
 pub(super) struct Progress {
     shown: bool,
     done: usize,
+    said: Instant,
 }
+
+/// How long a log may be without a word: a person who waits for a CI job should see that it goes on.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// The most characters of the line.
 const WIDTH: usize = 78;
 
 impl Progress {
     pub(super) fn new() -> Self {
-        Self { shown: std::io::stderr().is_terminal(), done: 0 }
+        Self { shown: std::io::stderr().is_terminal(), done: 0, said: Instant::now() }
     }
 
     /// One more is done, or begins.
@@ -225,6 +230,9 @@ impl Progress {
             let line: String = format!("{} {what}", self.done).chars().take(WIDTH).collect();
             // A terminal that is gone needs no progress.
             let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+        } else if self.said.elapsed() >= QUIET {
+            self.said = Instant::now();
+            let _ = writeln!(std::io::stderr(), "{} done, now {what}", self.done);
         }
     }
 }

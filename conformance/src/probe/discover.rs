@@ -90,7 +90,8 @@ fn reached(endpoint: &Endpoint, greetings: Vec<Exchange>) -> Result<(), TargetEr
     }
     let problem = greetings.into_iter().rev().find_map(|it| {
         let line = it.received.lines().next().map(|line| format!("; what came first is {line:?}"));
-        let late = if it.is_late { "; one that starts slowly needs a longer --timeout" } else { "" };
+        let late =
+            if it.is_late { "; one that starts slowly needs a longer --timeout" } else { "" };
         Some(it.broken? + &line.unwrap_or_default() + late)
     });
     let Some(problem) = problem else { return Ok(()) };

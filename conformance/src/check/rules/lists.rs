@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt as _;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::super::rule::Probe::{Asks, Reads};
@@ -97,8 +98,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "schemas.local-references",
         level: PRACTICE,
         section: "none (schema portability)",
-        title: "A schema refers only to its own definitions",
-        fix: "use only references such as #/$defs/…: clients do not fetch schemas",
+        title: "A schema refers only to its own definitions, and these are there",
+        fix: "use only references such as #/$defs/…, to what the schema has: clients do not fetch schemas",
         scope: EVERYWHERE,
         probe: Reads(local_references),
     },
@@ -189,11 +190,26 @@ fn description(tool: &Value) -> Option<String> {
 
 fn local_references(tool: &Value) -> Option<String> {
     let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
-    let reference = schemas.into_iter().flatten().find_map(|schema| {
-        each(schema, "", &|schema, _| {
-            let reference = schema.get("$ref")?.as_str()?;
-            (!reference.starts_with('#')).then(|| reference.to_owned())
+    schemas.into_iter().flatten().find_map(|schema| {
+        each(schema, "", &|part, _| {
+            let reference = part.get("$ref")?.as_str()?;
+            let Some(fragment) = reference.strip_prefix('#') else {
+                return Some(format!("a schema refers to {reference:?}"));
+            };
+            (!is_there(schema, fragment))
+                .then(|| format!("a schema refers to {reference:?}, which is not there"))
         })
-    })?;
-    Some(format!("a schema refers to {reference:?}"))
+    })
+}
+
+/// Whether a fragment stands for a part of a schema: a JSON Pointer, or an anchor.
+fn is_there(schema: &Value, fragment: &str) -> bool {
+    let Ok(fragment) = percent_decode_str(fragment).decode_utf8() else { return false };
+    let has = |part: &Value, keyword| part.get(keyword).is_some_and(|it| *it == *fragment);
+    let is_named = |part: &Value, at: &str| {
+        // Within a part with an `$id` references begin anew: those are not judged.
+        let is_other = !at.is_empty() && part.get("$id").is_some();
+        (is_other || has(part, "$anchor") || has(part, "$dynamicAnchor")).then_some(())
+    };
+    schema.pointer(&fragment).is_some() || each(schema, "", &is_named).is_some()
 }

@@ -169,6 +169,25 @@ fn over_http() -> Vec<Report> {
             }),
             &["handshake.unknown-version"],
         ),
+        // References that lead somewhere.
+        (
+            "gemini-cli-extensions/stitch#13",
+            LEGACY,
+            result("tools/list", |result| {
+                result["tools"][0]["inputSchema"] = json!({
+                    "type": "object",
+                    "$defs": {"a/b": {"type": "string"}, "c": {"$anchor": "c", "type": "integer"}},
+                    "properties": {
+                        "a": {"$ref": "#/$defs/a~1b"},
+                        "b": {"$ref": "#/%24defs/c"},
+                        "c": {"$ref": "#c"},
+                        "d": {"type": "array", "items": {"$ref": "#/properties/a"}},
+                        "e": {"type": "array", "items": {"$ref": "#"}},
+                    },
+                });
+            }),
+            &[],
+        ),
         (
             "JSONbored/metagraphed#9017",
             LEGACY,

@@ -74,6 +74,14 @@ pub(super) fn lists() -> Vec<Mutant> {
                     json!({"x": {"$ref": "https://example.com/x.json"}});
             }),
         ),
+        // gemini-cli-extensions/stitch#13: a client drops all tools of the server.
+        legacy(
+            "schemas.local-references",
+            first("tools/list", |it| {
+                let items = json!({"$ref": "#/$defs/Missing"});
+                it["inputSchema"]["properties"] = json!({"x": {"type": "array", "items": items}});
+            }),
+        ),
     ]
 }
 
