@@ -18,7 +18,7 @@ use super::network::Network;
 use super::questions::Folders;
 
 /// The name that servers see of a client that sets none of its own.
-pub(super) const NAME: &str = "mcp-proto";
+pub(super) const NAME: &str = env!("CARGO_PKG_NAME");
 
 /// The client's identity, protocol version and bounds.
 #[derive(Debug, Clone)]

@@ -85,7 +85,7 @@ async fn a_modern_request_carries_its_headers_and_meta() {
     let meta = &serde_json::from_str::<Value>(body).unwrap()["params"]["_meta"];
     assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
     assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
-    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "mcp-proto");
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "mcp-proto-client");
 }
 
 #[tokio::test]
