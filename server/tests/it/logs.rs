@@ -34,7 +34,7 @@ async fn levels_are_for_everything_or_for_a_target() {
 async fn levels_that_cannot_be_read_are_reported_and_not_used() {
     let problem =
         "RUST_LOG is not used: it must be levels, such as \"info\" or \"info,request=warn\"";
-    for levels in ["warn,request=loud", "warn=loud=off"] {
+    for levels in ["warn,request=loud", "warn=loud=off", "inof"] {
         let log = logged(levels).await;
         assert!(log.contains(problem) && log.contains(levels), "{log}");
         assert!(log.contains(LINE), "{log}");

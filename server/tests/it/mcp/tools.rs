@@ -174,6 +174,20 @@ async fn the_listing_has_ten_categories_and_gives_each_by_any_of_its_names() {
     assert!(told.contains("Weather") && told.contains("Star hierarchy"), "{told}");
 }
 
+/// JSON Schema takes `3.0` for an integer, and clients in languages with one kind of number send it.
+#[tokio::test]
+async fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+    let server = Local::start().await;
+    let id = server.client.create("u", json!({})).await;
+    for era in Era::BOTH {
+        let mcp = Mcp::new(server.client, era).await;
+        mcp.content("get_universe_state", json!({"universeId": id, "revision": 0.0})).await;
+        let asked = json!({"universeId": id, "command": tick(), "expectedRevision": 7.0});
+        let refused = mcp.refusal("send_universe_command", asked).await;
+        assert!(refused.contains("REVISION_CONFLICT"), "{refused}");
+    }
+}
+
 #[tokio::test]
 async fn refusals_name_the_universe_and_what_was_wrong() {
     let server = Local::start().await;
