@@ -86,7 +86,8 @@ pub struct Response {
 }
 
 impl Message {
-    /// Reads one message, which may cost [`MAX_TREE_BYTES`] of memory.
+    /// Reads one message, which may cost [`MAX_TREE_BYTES`] of memory. Half a character that is escaped alone becomes
+    /// U+FFFD.
     ///
     /// # Errors
     /// −32700 when the text is not JSON (or not UTF-8, or nested deeper than [`json::MAX_DEPTH`]); −32600 when it is
@@ -102,6 +103,7 @@ impl Message {
     /// # Errors
     /// As [`Message::from_slice`]; [`ReadError::TooCostly`] above the allowance.
     pub fn from_slice_within(text: &[u8], meter: &Meter) -> Result<Self, ReadError> {
+        let before = meter.used();
         let read = if text.trim_ascii_start().starts_with(b"{") {
             json::parse(text, Object::new(meter)).map(Self::from_members)
         } else {
@@ -110,9 +112,13 @@ impl Message {
         };
         match read {
             Ok(message) => message,
-            Err(JsonError::Syntax(message)) => {
-                Err(MessageError { id: None, error: ErrorObject::parse(message) }.into())
-            }
+            Err(JsonError::Syntax(message)) => match json::without_halves(text) {
+                Some(whole) => {
+                    meter.go_back_to(before);
+                    Self::from_slice_within(&whole, meter)
+                }
+                None => Err(MessageError { id: None, error: ErrorObject::parse(message) }.into()),
+            },
             Err(JsonError::Refused(message)) => {
                 let id = RequestId::peek(text);
                 Err(if meter.is_over() {

@@ -107,17 +107,18 @@ impl UriTemplate {
     ///
     /// - Literal text matches itself, byte by byte; only the hexadecimal digits of triplets may be in either case. A
     ///   character beyond ASCII, in the template or in the URI, is the same as its percent-encoding.
-    /// - `{a}` takes one or more characters that are unreserved or percent-encoded: never a raw `/`, `?` or `#`.
-    ///   `{a,b}` needs both, with a comma between them.
+    /// - `{a}` takes one or more characters: never a raw `/`, `?`, `#`, `[` or `]`. Those of `!$&'()*+,;=:@` that stand
+    ///   further on in the template delimit it, the others it takes, as it takes blanks and what else no URI contains:
+    ///   clients encode less than RFC 6570 §3 says. `{a,b}` needs both, with a comma between them.
     /// - `{+a}` also takes reserved characters, `/` among them, but no `?` if the template has one (or a `{?…}`)
     ///   further on, and no `#` likewise. `{#a}` takes the same after a `#`.
     /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each after its operator character, and `{#a}` after its `#`. A
     ///   value that is present may be empty. Each variable of `{/…}` and `{.…}` may be absent. A `{#…}` may be absent
     ///   only as a whole.
     /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; a URI with
-    ///   an unknown or repeated one does not match. A value of `{;…}` takes what `{a}` takes and commas; a query value
-    ///   also takes the raw characters that RFC 3986 §3.4 allows there except `&` and `?`, and a `+` is a plus. A value
-    ///   takes as many characters as it can.
+    ///   an unknown or repeated one does not match. A value of `{;…}` takes unreserved and encoded
+    ///   characters and commas; a query value also takes the raw characters that RFC 3986 §3.4 allows there except `&`
+    ///   and `?`, and a `+` is a plus. A value takes as many characters as it can.
     /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may contain the separator (dot or comma)
     ///   unencoded.
     /// - A variable that the template names twice must have the same value in both places.

@@ -23,6 +23,8 @@ const PARAGRAPH: &str = "\u{2029}";
 const LEAD: u8 = 0xe2;
 const LINE_ESCAPE: &str = "\\u2028";
 const PARAGRAPH_ESCAPE: &str = "\\u2029";
+/// What stands for half a character.
+const REPLACEMENT: &[u8] = b"\\ufffd";
 
 /// `text` as it stands between the quotation marks of a JSON string.
 #[must_use]
@@ -34,6 +36,40 @@ pub fn escaped(text: &str) -> String {
         tracing::error!(%wrong, "a text was cut within a character");
         String::from_utf8_lossy(wrong.as_bytes()).into_owned()
     })
+}
+
+/// A JSON text with U+FFFD in place of each half of a character that is escaped alone; `None` if there is none.
+///
+/// The grammar allows such halves (RFC 8259 §8.2). `JSON.stringify` writes them where a string was cut, and no text can
+/// hold them.
+pub(crate) fn without_halves(json: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = None;
+    let mut at = 0;
+    while let Some(found) = memchr(b'\\', known_range::items(json, at..)) {
+        at += found;
+        at += match (unit(json, at), unit(json, at + REPLACEMENT.len())) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 2 * REPLACEMENT.len(),
+            (Some(0xd800..0xe000), _) => {
+                let whole = whole.get_or_insert_with(|| json.to_vec());
+                if let Some(half) = whole.get_mut(at..at + REPLACEMENT.len()) {
+                    half.copy_from_slice(REPLACEMENT);
+                }
+                REPLACEMENT.len()
+            }
+            // The character after a backslash begins no escape.
+            _ => 2.min(json.len() - at),
+        };
+    }
+    whole
+}
+
+/// The code unit that is escaped at `at`.
+fn unit(json: &[u8], at: usize) -> Option<u32> {
+    let [b'\\', b'u', digits @ ..] = json.get(at..at + REPLACEMENT.len())? else {
+        return None;
+    };
+    let digit = |unit, byte: &u8| Some(unit * 16 + char::from(*byte).to_digit(16)?);
+    digits.iter().try_fold(0, digit)
 }
 
 /// Appends `text` as a JSON string, with its quotation marks.

@@ -7,6 +7,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 const UNRESERVED_MARKS: &str = "-._~";
 const GENERAL_DELIMITERS: &str = ":/?#[]@";
 const SUB_DELIMITERS: &str = "!$&'()*+,;=";
+/// What no URI contains (RFC 3986 §2), and clients leave as it is when they expand a template: it has one meaning only.
+const UNENCODED: &str = " \"<>\\^`{|}";
 
 /// The characters to encode where only unreserved characters are kept.
 const NOT_UNRESERVED: &AsciiSet =
@@ -37,12 +39,19 @@ const NOT_RESERVED: &AsciiSet =
 pub(super) struct Charset(u128);
 
 impl Charset {
-    /// Unreserved characters.
+    /// Unreserved characters, and those that are no part of any URI.
     pub(super) fn unreserved() -> Self {
         let alphanumeric = (0..128_u8).filter(u8::is_ascii_alphanumeric);
         alphanumeric
             .fold(Self(0), |set, byte| set.with(char::from(byte)))
             .with_all(UNRESERVED_MARKS)
+            .with_all(UNENCODED)
+    }
+
+    /// What may stand in a segment of a path (RFC 3986 §3.3): clients that expand a template encode less than RFC 6570
+    /// says.
+    pub(super) fn segment() -> Self {
+        Self::unreserved().with_all(SUB_DELIMITERS).with_all(":@")
     }
 
     /// Reserved and unreserved characters.
@@ -53,7 +62,13 @@ impl Charset {
     /// The characters that the value of a query parameter may contain unencoded: those that RFC 3986 allows there,
     /// without the query delimiters.
     pub(super) fn query_value() -> Self {
-        Self::unreserved().with_all(SUB_DELIMITERS).with_all(":@/").without('&')
+        Self::segment().with('/').without('&')
+    }
+
+    /// The set without the characters of a text, unless they are unreserved.
+    pub(super) fn without_reserved(self, text: &str) -> Self {
+        let reserved = text.chars().filter(|it| SUB_DELIMITERS.contains(*it) || ":@".contains(*it));
+        reserved.fold(self, Self::without)
     }
 
     /// The set and this character.

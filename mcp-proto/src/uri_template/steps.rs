@@ -93,7 +93,7 @@ fn values(
     let allowed = if operator.keeps_reserved() {
         without_what_comes(Charset::reserved(), later)
     } else {
-        Charset::unreserved()
+        without_delimiters(later)
     };
     // A fragment is present or absent as a whole; in `{/…}` and `{.…}` each variable is.
     let is_each_optional = matches!(operator, Operator::Label | Operator::Path);
@@ -115,6 +115,20 @@ fn values(
             may_be_empty: operator.first().is_some(),
         }));
     }
+}
+
+/// The characters that a value may contain in a segment, without those by which the rest of the template is found.
+fn without_delimiters(later: &[TemplatePart]) -> Charset {
+    later.iter().fold(Charset::segment(), |allowed, part| match part {
+        TemplatePart::Literal(text) => allowed.without_reserved(text),
+        TemplatePart::Expression(operator, _) => {
+            let marks = [operator.first(), Some(operator.separator())];
+            marks
+                .into_iter()
+                .flatten()
+                .fold(allowed, |allowed, mark| allowed.without_reserved(&mark.to_string()))
+        }
+    })
 }
 
 /// The characters that a value with reserved characters may contain before a query or a fragment of the template.

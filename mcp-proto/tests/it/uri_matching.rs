@@ -56,15 +56,22 @@ fn a_simple_variable_stays_in_its_segment() {
         ("{a}-{b}", "x-y-z", "a=x-y b=z"),
         ("{a}{b}", "xyz", "a=xy b=z"),
         ("{x,y}", "1024,768", "x=1024 y=768"),
+        // microsoft/vscode-copilot-release#13430, modelcontextprotocol/python-sdk#3526, PrefectHQ/fastmcp#5166: how
+        // clients expand names, none of which encodes as RFC 6570 says.
+        ("a/{id}", "a/The Forge", "id=The Forge"),
+        ("a/{id}", "a/Mum's%20boat%20(2024)!", "id=Mum's boat (2024)!"),
+        ("a/{id}", "a/+358%2040%201,2&@3:4;5=$6*", "id=+358 40 1,2&@3:4;5=$6*"),
+        ("a/{id}", "a/\"<b>\"\\^`{|}", "id=\"<b>\"\\^`{|}"),
+        ("{a}:{b};v={c}", "x:y:z;v=1;2", "a=x b=y:z c=1;2"),
+        ("{x,y}", "1,2,3", "x=1 y=2,3"),
     ]);
     matches_not(&[
         ("a/{id}", "a/"),
         ("a/{id}", "a/b/c"),
         ("a/{id}", "a/b?c"),
         ("a/{id}", "a/b#c"),
-        ("a/{id}", "a/b c"),
-        ("a/{id}", "a/b,c"),
-        ("a/{id}", "a/b:c"),
+        ("a/{id}", "a/b[c]"),
+        ("a/{id}", "a/b%zz"),
         ("a/{id}", "a/%"),
         ("a/{id}", "a/%4"),
         ("a/{id}", "a/%zz"),
@@ -93,10 +100,10 @@ fn a_reserved_variable_crosses_segments() {
     ]);
     matches_not(&[
         ("file:///{+path}", "file:///"),
-        ("file:///{+path}", "file:///a b"),
+        ("file:///{+path}", "file:///a\tb"),
         ("file:///{+path}", "file:///%FF"),
         ("file:///{+path}{?rev}", "file:///a?other=7"),
-        ("file:///{+path}{#line}", "file:///a#b#c d"),
+        ("file:///{+path}{#line}", "file:///a#b#c\td"),
     ]);
 }
 
@@ -168,7 +175,7 @@ fn parameters_come_in_any_order() {
         ("s{?q,lang}", "s?&q=1"),
         ("s{?q,lang}", "s&q=1"),
         ("s{?q,lang}", "s?q=1?lang=en"),
-        ("s{?q,lang}", "s?q=a b"),
+        ("s{?q,lang}", "s?q=a\tb"),
         ("s{?q,lang}", "s?q=%FF"),
         ("s{?q,lang}", "s?q=1#f"),
         ("s{?q}", "s?qq=1"),
@@ -216,7 +223,7 @@ fn no_uri_makes_matching_explode() {
         let template: UriTemplate = text.parse().unwrap();
         let uri = unit.repeat(4096 / unit.len());
         // What spoils the match is at the very end.
-        for end in ["\"", "?end=\"", "?end=1&"] {
+        for end in ["\t", "?end=\t", "?end=1&"] {
             assert_eq!(template.match_uri(&format!("{uri}{end}")), None, "{text} {end}");
         }
     }

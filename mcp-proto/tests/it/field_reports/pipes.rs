@@ -159,6 +159,27 @@ async fn separators_of_lines_leave_as_escapes() {
     }
 }
 
+/// JustVugg/colibri#1589, inkeep/open-knowledge#472: a string that was cut in the middle of a character.
+#[tokio::test]
+async fn half_a_character_is_answered_with_the_id_of_its_call() {
+    for (sent, wanted) in [
+        (r"hello \ud83d", "hello \u{fffd}"),
+        (r"\uDE00 \ud83d\ud83d\ude00 \\ud83d", "\u{fffd} \u{fffd}\u{1f600} \\ud83d"),
+    ] {
+        for arguments in [json!({ "text": "CUT" }), json!({ "text": "CUT", "more": [{}] })] {
+            let params = with_meta(json!({ "name": "raw", "arguments": arguments }));
+            let body = request(7, "tools/call", &params).to_string().replace("CUT", sent);
+            let line: Value = serde_json::from_str(&written(&format!("{body}\n")).await).unwrap();
+            assert_eq!(line["id"], 7, "{line}");
+            assert_eq!(line["result"]["structuredContent"]["text"], wanted, "{line}");
+            let headers = Raw::modern("tools/call", json!({ "name": "raw" }));
+            let reply = Raw { body: body.into(), ..headers };
+            let reply = reply.send(&StreamableHttpService::new(reporter())).await;
+            assert_eq!(reply.result()["structuredContent"]["text"], wanted);
+        }
+    }
+}
+
 /// BloopAI/vibe-kanban#3232, yurineko73/Godot-MCP-Native#16, frontman-ai/frontman#1552,
 /// DeusData/codebase-memory-mcp#253
 #[tokio::test]
