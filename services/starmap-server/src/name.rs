@@ -51,6 +51,10 @@ impl From<OneOrMany> for List {
     fn from(written: OneOrMany) -> Self {
         match written {
             OneOrMany::Many(names) => Self(names),
+            // No name begins so: it is a list that a client sent as JSON text.
+            OneOrMany::One(name) if name.starts_with('[') => {
+                Self(serde_json::from_str(&name).unwrap_or_else(|_| vec![name]))
+            }
             OneOrMany::One(name) => Self(vec![name]),
         }
     }

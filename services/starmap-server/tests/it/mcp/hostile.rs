@@ -53,6 +53,28 @@ async fn strange_names_are_unknown_and_told_back_harmlessly() {
     }
 }
 
+/// homeassistant-ai/ha-mcp#218: a client that can only send text.
+#[tokio::test]
+async fn lists_may_come_as_json_text() {
+    let built = Built::new();
+    let client = connect(&built.live_server(), Era::Modern).await;
+    for (systems, found) in [(r#"["Jita", "Amarr"]"#, 2), (r#"["Jita"]"#, 1), ("[Jita", 0)] {
+        let answer = call(&client, "systems", json!({"systems": systems})).await.unwrap();
+        assert_eq!(answer["found"], found, "{answer}");
+    }
+}
+
+/// microsoft/vscode-copilot-release#13430: a client that puts a name into a URI as it is.
+#[tokio::test]
+async fn a_name_in_a_uri_may_have_blanks() {
+    let built = Built::new();
+    let client = connect(&built.live_server(), Era::Modern).await;
+    for uri in ["starmap://region/The Forge", "starmap://region/The%20Forge"] {
+        let error = client.request("resources/read", json!({"uri": uri})).await.unwrap_err();
+        assert!(error.to_string().contains("Unknown region: The Forge"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn lists_without_end_and_numbers_that_are_none_are_refused() {
     let built = Built::new();
