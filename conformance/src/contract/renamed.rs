@@ -25,7 +25,8 @@ pub(super) fn renamed<'a>(
         for (before, one) in &gone {
             for (after, other) in &come {
                 let alike = strsim::jaro_winkler(before, after);
-                if let Some(score) = score(one, other, alike) {
+                let same_name = spelled(before).eq(spelled(after));
+                if let Some(score) = score(one, other, same_name, alike) {
                     pairs.push((score, before.as_str(), after.as_str()));
                 }
             }
@@ -42,7 +43,7 @@ pub(super) fn renamed<'a>(
 }
 
 /// How sure it is that one item became the other; `None` if it probably did not.
-fn score(old: &Value, new: &Value, alike: f64) -> Option<f64> {
+fn score(old: &Value, new: &Value, same_name: bool, alike: f64) -> Option<f64> {
     let text = |item: &Value| item.get("description").and_then(Value::as_str).map(str::to_owned);
     let described = text(old).filter(|it| it.chars().count() >= TELLING);
     let same_text = described.is_some() && described == text(new);
@@ -50,9 +51,15 @@ fn score(old: &Value, new: &Value, alike: f64) -> Option<f64> {
     match (same_text, same_form) {
         (true, true) => Some(3.0 + alike),
         (true, false) => Some(2.0 + alike),
-        (false, true) if alike >= ALIKE => Some(1.0 + alike),
+        (false, true) if same_name || alike >= ALIKE => Some(1.0 + alike),
+        (false, false) if same_name => Some(alike),
         _ => None,
     }
+}
+
+/// A name without what only separates its words: `web-search` is `web_search` and `webSearch`.
+fn spelled(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// Whether it has arguments, by which it can be recognized.

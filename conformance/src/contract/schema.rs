@@ -195,6 +195,10 @@ impl<'a> SchemaDiff<'a, '_> {
 
     /// Whether there is more to compare: not if no type is left that both take.
     fn types(&mut self, old: &Value, new: &Value, at: &str) -> bool {
+        // The arguments of a call are an object, also where a schema does not say so.
+        if self.direction == Direction::Input && at.is_empty() {
+            return true;
+        }
         let (before, after) = (types(self.old, old, 0), types(self.new, new, 0));
         let lost: Vec<_> = before.difference(&after).copied().collect();
         let come: Vec<_> = after.difference(&before).copied().collect();

@@ -292,6 +292,39 @@ fn results_that_are_wider_break_callers() {
     is(&results(json!({"type": "object"}), with(&[])), COMPATIBLE, "`x` of the result was added");
 }
 
+/// What releases of published servers changed, and their authors would say of it.
+#[test]
+fn releases_of_published_servers_are_told_as_their_authors_would() {
+    // server-filesystem 2025.8.18: a schema without a type; calls have an object of arguments all the same.
+    let bare = json!({"$schema": "http://json-schema.org/draft-07/schema#"});
+    let typed = json!({"type": "object", "properties": {}});
+    let same = "its inputSchema is written differently, without effect on callers";
+    is(&arguments(bare, typed), Impact::Text, same);
+    // firecrawl-mcp 3.26.0: no header can be sent any more.
+    let map = |others: Value| of(&json!({"type": "object", "additionalProperties": others}));
+    for others in [json!({"type": "string"}), json!({}), json!(true)] {
+        let found = arguments(map(others), map(json!(false)));
+        is(&found, BREAKING, "members of argument `x` that are not listed are refused now");
+    }
+    // brave-search-mcp-server 2.0.62: values beside any text are suggestions.
+    let any = of(&json!({"anyOf": [{"const": "pd"}, {"const": "pw"}, {"type": "string"}]}));
+    is(&arguments(any.clone(), of(&json!({"type": "string"}))), Impact::Text, same);
+    let some = of(&json!({"type": "string", "enum": ["pd", "pw"]}));
+    let found = arguments(any, some);
+    assert_eq!(found.len(), 1, "{found:?}");
+    is(&found, BREAKING, "argument `x` is now one of \"pd\", \"pw\"");
+    // tavily-mcp 0.2.22 and server-everything 2026.8.31: the same names with other separators.
+    let tool = |name: &str, argument: &str| json!({"name": name, "inputSchema": of(&json!({"type": "string", "title": argument}))});
+    let found = changes(
+        &json!([tool("tavily-search", "a"), tool("getTinyImage", "b")]),
+        &json!([tool("tavily_search", "c"), tool("get-tiny-image", "d"), tool("tavily_map", "e")]),
+    );
+    let renamed = |old: &str, new: &str| (BREAKING, format!("{old}: was renamed to `{new}`"));
+    assert!(found.contains(&renamed("tavily-search", "tavily_search")), "{found:?}");
+    assert!(found.contains(&renamed("getTinyImage", "get-tiny-image")), "{found:?}");
+    assert!(found.contains(&(COMPATIBLE, "tavily_map: was added".to_owned())), "{found:?}");
+}
+
 #[test]
 fn tools_come_go_and_get_other_names_and_hints() {
     let tool = |name: &str, description: &str| {

@@ -89,6 +89,10 @@ impl<'a> SchemaDiff<'a, '_> {
             _ if is_open(before) && is_open(after) || is_closed(before) && is_closed(after) => {
                 return;
             }
+            // A map: what callers send in it is never listed.
+            _ if is_closed(after) && !at.is_empty() && old.get("properties").is_none() => {
+                ("are refused now", self.narrower())
+            }
             _ if is_closed(after) => ("are refused now", Impact::Compatible),
             _ if is_closed(before) => ("are possible now", Impact::Compatible),
             _ if is_open(after) => ("may have any form now", self.wider()),

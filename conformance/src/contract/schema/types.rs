@@ -83,7 +83,8 @@ fn of_name(name: &str) -> &'static [&'static str] {
     }
 }
 
-fn of_value(value: &Value) -> &'static str {
+/// The type of a value.
+pub(super) fn of_value(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
