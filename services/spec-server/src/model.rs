@@ -117,6 +117,8 @@ pub struct Metadata {
     pub source: Source,
     /// The workflow, such as `spec-driven`.
     pub schema: Option<String>,
+    /// The day on which the change was begun, `YYYY-MM-DD`.
+    pub created: Option<String>,
     /// Whether the change is meant to have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
     /// Whether `skip_specs` is present with any value but `false`, such as `true` or a mistake. In a file that is not

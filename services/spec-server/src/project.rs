@@ -256,6 +256,16 @@ impl Project {
         self.folders(Kind::Archived)
     }
 
+    /// The archived changes whose folder has this day, `YYYY-MM-DD`, or a later one.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub(crate) fn archived_since(&self, day: &str) -> Result<Listing<Change>, ReadError> {
+        let mut found = self.find_folders(Kind::Archived)?;
+        found.items.retain(|(id, _)| change::dated(id).is_some_and(|(on, _)| on >= day));
+        Ok(self.list(found, change::bytes, |id, path| self.read_folder(Kind::Archived, id, path)))
+    }
+
     /// All archived changes, or all active ones.
     ///
     /// # Errors

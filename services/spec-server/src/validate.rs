@@ -2,8 +2,8 @@
 //!
 //! There are two sets of rules. In an OpenSpec project the verdict on each spec and change, strict or not, is that of
 //! OpenSpec's own tool. In a Spec Oxide project it is that of Spec Oxide, except that headings in code blocks do not
-//! count. In addition, two active changes that touch the same requirement get a note about each other. This is advice
-//! and does not change a verdict.
+//! count. In addition, two active changes that touch the same requirement get a note about each other, and so does a
+//! change whose requirement was modified by one that was archived since. This is advice and does not change a verdict.
 //!
 //! All functions here access the disk and therefore block.
 
@@ -113,11 +113,12 @@ pub fn changes(project: &Project, only: Option<&str>) -> Result<Vec<Item>, ReadE
     }
     let listing = project.changes()?;
     let touching = Touching::of(&listing.items);
+    let archived = archived_since(project, &listing.items);
     let wanted = listing.items.iter().filter(|read| only.is_none_or(|id| id == read.id));
     let mut items: Vec<Item> = wanted
         .map(|read| {
             let mut findings = change(project, read);
-            findings.extend(touching.conflicts(read).into_sorted());
+            findings.extend(touching.conflicts(&archived, read).into_sorted());
             Item::new(ItemKind::Change, &read.id, findings)
         })
         .collect();
@@ -127,6 +128,20 @@ pub fn changes(project: &Project, only: Option<&str>) -> Result<Vec<Item>, ReadE
         items.sort_by(|a, b| a.id.cmp(&b.id));
     }
     Ok(items)
+}
+
+/// That a change touches what another has modified that was archived since the change was begun.
+pub(crate) fn overtaken(project: &Project, change: &Arc<Change>) -> Vec<Finding> {
+    let archived = archived_since(project, std::slice::from_ref(change));
+    Touching::default().conflicts(&archived, change).into_sorted()
+}
+
+/// What was modified by changes that were archived since the first of `changes` was begun.
+fn archived_since(project: &Project, changes: &[Arc<Change>]) -> Touching {
+    let begun = changes.iter().filter_map(|change| change.begun()).min();
+    // This is advice, which the rest does not depend on: an archive that cannot be listed is told by who lists it.
+    let listing = begun.and_then(|day| project.archived_since(day).ok());
+    listing.map(|listing| Touching::archived(&listing.items)).unwrap_or_default()
 }
 
 /// Checks that all archived changes are finished. Their deltas are not judged: the specs have moved on since.

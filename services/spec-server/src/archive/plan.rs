@@ -39,8 +39,9 @@ impl Plan {
     /// [`ReadError`] if the change or a spec that it affects cannot be read.
     pub fn of(project: &Project, id: &str) -> Result<Self, ReadError> {
         let change = project.change(id)?;
-        let found = validate::change(project, &change);
-        Self::judged(project, &change, &found)
+        let mut plan = Self::judged(project, &change, &validate::change(project, &change))?;
+        plan.warnings.extend(validate::overtaken(project, &change));
+        Ok(plan)
     }
 
     /// The same for a change that validation has these findings about.

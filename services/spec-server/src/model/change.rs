@@ -87,6 +87,11 @@ impl Change {
             .chain(self.deltas.iter().map(|delta| &delta.source))
     }
 
+    /// The day on which it was begun, as its metadata have it.
+    pub fn begun(&self) -> Option<&str> {
+        self.metadata.as_ref()?.created.as_deref()
+    }
+
     /// The text of the file `path`, if it was read.
     pub fn text(&self, path: &str) -> Option<&Source> {
         self.file(path)?.text.as_ref()

@@ -10,6 +10,7 @@ pub fn metadata(source: Source) -> Metadata {
     let mut metadata = Metadata {
         source,
         schema: None,
+        created: None,
         skip_specs: false,
         names_skip_specs: false,
         retire_capabilities: false,
@@ -46,7 +47,7 @@ impl Metadata {
         match entry.key.as_str() {
             "schema" => self.schema = Some(filled(value)?.to_owned()),
             "goal" => filled(value).map(drop)?,
-            "created" => day(value)?,
+            "created" => self.created = Some(day(value)?.to_owned()),
             "affected_areas" => areas(value)?,
             "initiative" => initiative(value)?,
             "skip_specs" => {
@@ -71,9 +72,9 @@ fn switch(value: &Value) -> Result<bool, &'static str> {
     }
 }
 
-fn day(value: &Value) -> Result<(), &'static str> {
+fn day(value: &Value) -> Result<&str, &'static str> {
     match value {
-        Value::Text(text) if is_day(text) => Ok(()),
+        Value::Text(text) if is_day(text) => Ok(text),
         _ => Err("must be a day, YYYY-MM-DD"),
     }
 }

@@ -156,7 +156,7 @@ fn tasks(change: &Change) -> Vec<Tasks> {
 }
 
 /// The date in the name of an archived change, and the rest of the name.
-fn dated(id: &str) -> Option<(&str, &str)> {
+pub(super) fn dated(id: &str) -> Option<(&str, &str)> {
     let dated = id.split_at_checked(10);
     dated.filter(|(day, _)| parse::is_day(day))
 }

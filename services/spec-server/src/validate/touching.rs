@@ -1,4 +1,4 @@
-//! The active changes that touch each requirement, and the conflicts between them.
+//! The active changes that touch each requirement, and the conflicts between them and with what was archived since.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,18 +15,28 @@ const MAX_LISTED: usize = 10;
 /// The most other changes that one finding names.
 const MAX_NAMED: usize = 5;
 
-/// The active changes by the requirements that they add, modify, remove or rename: their ids, each with the first
-/// operation in words.
+/// Changes by the requirements that they add, modify, remove or rename: their ids, each with the first operation in
+/// words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Touching(HashMap<(String, String), BTreeMap<String, String>>);
 
 impl Touching {
     /// Collects them from the active changes.
     pub fn of(changes: &[Arc<Change>]) -> Self {
+        Self::by(changes, |_| true)
+    }
+
+    /// Collects from archived changes what they modified. What they did otherwise cannot be undone unseen: archiving
+    /// refuses what does not go with it.
+    pub(super) fn archived(changes: &[Arc<Change>]) -> Self {
+        Self::by(changes, |operation| operation == Operation::Modified)
+    }
+
+    fn by(changes: &[Arc<Change>], counts: impl Fn(Operation) -> bool) -> Self {
         let mut touching = Self::default();
         for change in changes {
             for delta in &change.deltas {
-                for one in &delta.operations {
+                for one in delta.operations.iter().filter(|one| counts(one.operation)) {
                     for name in one.names() {
                         let key = (delta.capability.clone(), fold(name));
                         let touched = touching.0.entry(key).or_default();
@@ -48,15 +58,34 @@ impl Touching {
     }
 
     /// One finding for each place where `change`, which is one of them, touches a requirement that another one touches
-    /// as well.
-    pub(super) fn conflicts(&self, change: &Change) -> Findings {
+    /// as well, or that one of those in `archived` has modified since `change` was begun.
+    pub(super) fn conflicts(&self, archived: &Self, change: &Change) -> Findings {
         let mut findings = Findings::default();
+        let begun = change.begun();
         for delta in &change.deltas {
             let file = path(&delta.source);
             let mut at = findings.at(&file, Some(ChangePart::Deltas));
             for one in &delta.operations {
                 for name in one.names() {
                     let key = (delta.capability.clone(), fold(name));
+                    let by = archived
+                        .0
+                        .get(&key)
+                        .zip(begun.filter(|_| one.operation != Operation::Added));
+                    // The ids of archived changes begin with their days.
+                    if let Some((_, by)) =
+                        by.and_then(|(all, day)| all.range(day.to_owned()..).next_back())
+                    {
+                        let message = format!(
+                            "the change {:?} {} the requirement {name:?} of {}, and so does one that was archived since it \
+                             was begun: {by}; if the text here is older than that, bring it up to date with the spec, or \
+                             archiving undoes that work",
+                            change.id,
+                            verb(one.operation),
+                            delta.capability,
+                        );
+                        at.add(CHANGE_CONFLICT, one.line(), message);
+                    }
                     let Some(touched) = self.0.get(&key).filter(|all| all.len() > 1) else {
                         continue;
                     };

@@ -1,6 +1,7 @@
-//! Two active changes that touch one requirement.
+//! Two changes that touch one requirement, both active or one archived.
 
-use spec_server::validate::{self, Item, Severity};
+use spec_server::archive::{How, archive_change, preview};
+use spec_server::validate::{self, Finding, Item, Severity};
 
 use super::{GATE, SPOX, project, short};
 use crate::assert_has;
@@ -124,4 +125,49 @@ fn spec_oxide_projects_have_them_too() {
             .iter()
             .all(|item| { item.findings.iter().any(|finding| finding.rule == "change-conflict") })
     );
+}
+
+/// What is told of conflicts in change `b`, begun on this day, after a change with the delta `first` was archived on
+/// 2 January 2026: by validation and by the preview.
+fn after_the_archive(first: &str, begun: &str, delta: &str) -> (Vec<Finding>, Vec<Finding>) {
+    let (_root, project) = project(&[
+        ("openspec/specs/gate/spec.md", GATE),
+        ("openspec/changes/a/specs/gate/spec.md", first),
+        ("openspec/changes/b/specs/gate/spec.md", delta),
+        ("openspec/changes/b/.openspec.yaml", &format!("schema: spec-driven\n{begun}\n")),
+    ]);
+    archive_change(&project, "a", "2026-01-02", How::default()).expect("archived");
+    let of = |findings: Vec<Finding>| {
+        findings.into_iter().filter(|finding| finding.rule == "change-conflict").collect()
+    };
+    let item = validate::changes(&project, Some("b")).expect("read").remove(0);
+    (of(item.findings), of(preview(&project, "b").expect("a preview").warnings))
+}
+
+#[test]
+fn what_would_undo_an_archived_change_is_told() {
+    let both = "## MODIFIED Requirements\n### Requirement: Open\nIt SHALL at once.\n#### Scenario: By day\n- **WHEN** a\n- **THEN** b\n#### Scenario: By night\n- **WHEN** a\n- **THEN** b\n";
+    // The usual case is one day: two agents at work.
+    for begun in ["created: 2026-01-02", "created: 2025-12-31"] {
+        for (delta, line, verb) in [(both, 2, "modifies"), (REMOVES, 3, "removes")] {
+            let (found, previewed) = after_the_archive(both, begun, delta);
+            assert_eq!(short(&found), [(Severity::Warning, "change-conflict", Some(line))]);
+            let other = "\"2026-01-02-a\" modifies it (openspec/changes/archive/2026-01-02-a/specs/gate/spec.md, line 2)";
+            let own = format!("\"b\" {verb} the requirement \"Open\" of gate");
+            assert_has(&found[0].message, &[&own, other, "bring it up to date with the spec"]);
+            assert!(found[0].advice);
+            assert_eq!(previewed, found);
+        }
+    }
+    let gaped = both.replace("Open", "Gape");
+    for (first, begun, delta) in [
+        (both, "created: 2026-01-03", both),
+        (both, "", both),
+        (both, "created: 2026-01-02", ADDS),
+        // What knows the other, or is refused.
+        (ADDS, "created: 2026-01-01", &both.replace("Open", "Ring")),
+        (RENAMES, "created: 2026-01-01", &gaped),
+    ] {
+        assert_eq!(after_the_archive(first, begun, delta), (vec![], vec![]), "{first}{begun}");
+    }
 }
