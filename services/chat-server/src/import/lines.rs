@@ -15,6 +15,10 @@ const GLANCE: u64 = 64 * 1024;
 pub(super) struct Lines<R> {
     reader: BufReader<Take<Decoded<R>>>,
     first: bool,
+    /// Whether the last line ended with a bare LF.
+    bare: bool,
+    /// Whether the one before it did.
+    behind_bare: bool,
     /// How many more bytes may be read.
     left: u64,
 }
@@ -76,6 +80,8 @@ impl<R: Read> Lines<R> {
             // One more byte distinguishes a text that ends there from a longer one.
             reader: BufReader::new(reader.take(MAX_TEXT_BYTES + 1)),
             first: true,
+            bare: false,
+            behind_bare: false,
             left: MAX_TEXT_BYTES,
         })
     }
@@ -93,11 +99,12 @@ impl<R: Read> Lines<R> {
         if count == 0 {
             return Ok(None);
         }
+        self.behind_bare = std::mem::take(&mut self.bare);
         if line.pop_if(|end| *end == b'\n').is_none() && count == most {
             self.pass_over()?;
             return Ok(Some(Line::TooLong));
         }
-        line.pop_if(|end| *end == b'\r');
+        self.bare = line.pop_if(|end| *end == b'\r').is_none();
         let text = String::from_utf8(line)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let first = std::mem::take(&mut self.first);
@@ -105,6 +112,11 @@ impl<R: Read> Lines<R> {
             Some(rest) if first => rest.to_owned(),
             _ => text,
         })))
+    }
+
+    /// Whether the last line stands behind a bare LF, not behind CRLF or at the beginning.
+    pub(super) fn is_behind_lf(&self) -> bool {
+        self.behind_bare
     }
 
     /// Skips the rest of a line, with no more memory than the reader's buffer.

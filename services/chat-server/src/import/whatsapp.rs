@@ -4,8 +4,8 @@
 //!
 //! What the text does not contain, and so is lost: the zone, and seconds on Android; which of two equal hours it was
 //! when clocks are put back, unless the order shows it; where a name with a colon and a blank in it ends; a line in a
-//! message that is written exactly as the headers of the file are; reactions, replies and forwards; which message of an
-//! earlier export was edited or deleted since: both are kept.
+//! message that is written exactly as the headers of the file are, unless the ends of lines tell them apart; reactions,
+//! replies and forwards; which message of an earlier export was edited or deleted since: both are kept.
 
 mod body;
 mod file;
@@ -107,7 +107,14 @@ fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError
     let zone = jiff::tz::TimeZone::system();
     let written = unit.tree.modified(&unit.file).map(|at| zone.to_datetime(at).date());
     let mut survey = Survey::until(written);
-    unit.tree.read(&unit.file, |text, _| survey.walk(&name, text).map_err(at(&unit.key())))?;
+    let walk = |survey: &mut Survey| {
+        unit.tree.read(&unit.file, |text, _| survey.walk(&name, text).map_err(at(&unit.key())))
+    };
+    walk(&mut survey)?;
+    if let Some(again) = survey.again() {
+        survey = again;
+        walk(&mut survey)?;
+    }
     let found = survey.found(&name);
     let bytes = survey.bytes;
     Ok(found.map(|found| Surveyed { unit, is_new, name, language, found, bytes }))
@@ -194,6 +201,7 @@ fn read_chat(
     let prefix = format!("{}{}", unit.prefix, unit.folder());
     let mut parse = Parse {
         chat: name,
+        crlf: found.crlf,
         shapes: std::iter::once((found.shape, decision)).chain(joined).collect(),
         writer: Writer {
             ios: false,

@@ -25,6 +25,8 @@ pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
     /// The shapes of its headers, and the orders of their dates.
     pub(super) shapes: Vec<(Shape, Decision)>,
+    /// The shape of headers that count only behind CRLF or at the beginning.
+    pub(super) crlf: Option<Shape>,
     /// What is known about the file; each message says whether an iPhone has written it.
     pub(super) writer: Writer<'c>,
     /// Later times are in the future.
@@ -82,7 +84,10 @@ impl Parse<'_> {
                 self.part.report(read, reading);
             }
             let ended = match line {
-                Line::Text(line) => self.line(&line, number, reading),
+                Line::Text(line) => {
+                    let bare = lines.is_behind_lf();
+                    self.line(&line, number, bare, reading)
+                }
                 Line::TooLong => {
                     self.skip(number, "is too long", reading);
                     None
@@ -105,9 +110,18 @@ impl Parse<'_> {
         &mut self,
         line: &str,
         number: u64,
+        bare: bool,
         reading: &mut Reading<'_, '_, '_>,
     ) -> Option<Begun> {
         let begun = header::parse(line).and_then(|header| {
+            if bare && self.crlf == Some(header.shape) {
+                reading.warn(format_args!(
+                    "{}: line {number} looks like a message of its own and is read as text: it stands behind a line \
+                     break within a message",
+                    self.chat
+                ));
+                return None;
+            }
             let (shape, order) = self.shapes.iter().find(|(shape, _)| *shape == header.shape)?;
             let time = time(&header, order);
             if time.is_none() {

@@ -31,6 +31,10 @@ pub(super) struct Survey {
     named: bool,
     /// The file's own date: nothing in it is later.
     until: Option<Date>,
+    /// The shape of headers that count only behind CRLF or at the beginning.
+    crlf: Option<Shape>,
+    /// How many lines that are no headers stand behind CRLF, and behind a bare LF.
+    broken: [u64; 2],
     /// About how many bytes of text were read.
     pub(super) bytes: u64,
 }
@@ -42,15 +46,22 @@ struct ShapeFound {
     /// The numbers of the first and the last header.
     first: u64,
     last: u64,
+    /// How many stand behind a bare LF.
+    bare: u64,
     votes: Votes,
 }
 
 /// The fewest headers of an export that was joined to another.
 const FEWEST_JOINED: u64 = 3;
 
+/// Where one in so many headers is behind a bare LF, and the others behind CRLF, the bare LF are breaks in messages.
+const BREAKS: u64 = 10;
+
 /// The result of the first walk.
 pub(super) struct SurveyResult {
     pub(super) shape: Shape,
+    /// The shape of headers that count only behind CRLF or at the beginning.
+    pub(super) crlf: Option<Shape>,
     /// The order of its dates, or why they cannot be read.
     pub(super) order: Result<Decision, String>,
     /// Other shapes, of exports that were joined to one file, and the order of their dates.
@@ -67,25 +78,42 @@ impl Survey {
         Self { until: day, ..Self::default() }
     }
 
+    /// A survey of the same file without the headers that are text, if this one has taken such for headers: WhatsApp on
+    /// an iPhone ends messages with CRLF, and breaks lines in them with LF. Files that were made otherwise, or were
+    /// mixed since, have other lines behind CRLF, too.
+    pub(super) fn again(&self) -> Option<Self> {
+        let main = self.main()?;
+        let [ends, breaks] = self.broken;
+        let are_breaks = main.bare > 0
+            && main.bare.saturating_mul(BREAKS) <= main.count
+            && ends.saturating_mul(BREAKS) <= breaks;
+        are_breaks.then(|| Self { crlf: Some(main.shape), ..Self::until(self.until) })
+    }
+
     pub(super) fn walk(&mut self, chat: &str, text: &mut dyn Read) -> io::Result<()> {
         let mut lines = Lines::new(text)?;
         let mut begun = false;
         while let Some(line) = lines.next()? {
             let Line::Text(line) = line else { continue };
             self.bytes += line.len() as u64 + 1;
+            let bare = lines.is_behind_lf();
             let header = header::parse(&line);
+            let header = header.filter(|header| !bare || self.crlf != Some(header.shape));
             if !begun && !line.trim().is_empty() {
                 begun = true;
                 self.first = header.map(|header| header.shape);
             }
-            if let Some(header) = header {
-                self.add(chat, &header);
+            match header {
+                Some(header) => self.add(chat, &header, bare),
+                None if line.trim().is_empty() => {}
+                None if bare => self.broken[1] += 1,
+                None => self.broken[0] += 1,
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, chat: &str, header: &header::Header<'_>) {
+    fn add(&mut self, chat: &str, header: &header::Header<'_>, bare: bool) {
         let shape = header.shape;
         self.headers += 1;
         let found = match self.shapes.iter().position(|known| known.shape == shape) {
@@ -97,12 +125,13 @@ impl Survey {
                     votes.until(day);
                 }
                 let (count, first, last) = (0, self.headers, self.headers);
-                self.shapes.push(ShapeFound { shape, count, first, last, votes });
+                self.shapes.push(ShapeFound { shape, count, first, last, bare: 0, votes });
                 self.shapes.len() - 1
             }
         };
         if let Some(found) = self.shapes.get_mut(found) {
             found.count += 1;
+            found.bare += u64::from(bare);
             found.last = self.headers;
             found.votes.add(&header.date, named_day(header.rest));
         }
@@ -119,10 +148,7 @@ impl Survey {
 
     /// `None` if no line begins as a message does.
     pub(super) fn found(&self, chat: &str) -> Option<SurveyResult> {
-        let most = || self.shapes.iter().max_by_key(|found| found.count);
-        let first =
-            self.first.and_then(|first| self.shapes.iter().find(|found| found.shape == first));
-        let main = first.or_else(most)?;
+        let main = self.main()?;
         let joined = self.joined(main);
         let is_read = |of: &Shape| *of == main.shape || joined.iter().any(|(shape, _)| shape == of);
         let notices = self.notices(is_read);
@@ -141,12 +167,20 @@ impl Survey {
         };
         Some(SurveyResult {
             shape: main.shape,
+            crlf: self.crlf,
             order: main.votes.decide(),
             joined,
             notices,
             kind: if is_group { ChatKind::Group } else { ChatKind::Direct },
             me: me.map(str::to_owned),
         })
+    }
+
+    fn main(&self) -> Option<&ShapeFound> {
+        let most = || self.shapes.iter().max_by_key(|found| found.count);
+        let first =
+            self.first.and_then(|first| self.shapes.iter().find(|found| found.shape == first));
+        first.or_else(most)
     }
 
     /// The shapes of exports that were joined behind the first one: their headers are not among the others, as those of

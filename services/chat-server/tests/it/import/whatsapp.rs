@@ -96,6 +96,33 @@ fn a_message_goes_on_until_the_next_header_of_the_files_own_shape() {
     assert_eq!(read.summary.skipped, 0);
 }
 
+/// An iPhone ends messages with CRLF and breaks lines in them with LF.
+#[test]
+fn a_pasted_header_behind_a_break_within_a_message_is_text() {
+    let of = |ends: [&str; 3]| {
+        let [end, within, pasted] = ends;
+        let mut text = String::new();
+        for minute in 10..25 {
+            let name = if minute % 2 == 0 { "Anna" } else { "Bert" };
+            text += &format!("[13.12.2023, 18:{minute}:09] {name}: one{within}two{end}");
+        }
+        text += &format!(
+            "[13.12.2023, 18:30:00] Anna: look:{pasted}[31.01.2020, 10:00:00] Eve: hi{end}"
+        );
+        of_anna(&(text + &format!("[14.12.2023, 18:30:00] Bert: ah{end}")))
+    };
+    let read = of(["\r\n", "\n", "\n"]);
+    assert_eq!(read.texts()[14..], ["one\ntwo", "look:\n[31.01.2020, 10:00:00] Eve: hi", "ah"]);
+    assert_eq!(read.chats[0].kind, ChatKind::Direct, "Eve is not in the chat");
+    assert_has(&read.summary.warnings[0], &["line 32 looks like a message of its own"]);
+    // Elsewhere the ends of lines tell nothing: an editor may have mixed them.
+    for ends in [["\n"; 3], ["\r\n"; 3], ["\r\n", "\r\n", "\n"], ["\n", "\n", "\r\n"]] {
+        let read = of(ends);
+        assert_eq!(read.texts()[15..], ["look:", "hi", "ah"], "{ends:?}");
+        assert!(read.summary.warnings.is_empty());
+    }
+}
+
 #[test]
 fn what_whatsapp_says_is_nobodys_message() {
     let read = read_text(
