@@ -21,7 +21,7 @@ const TEXT: &str = "text/plain";
 const BYTES: &str = "application/octet-stream";
 
 /// The query parameters of a messages URI, explained for a model.
-const QUERY: &str = "Lines `[timestamp] sender: content`, newest first. since and before: 7d, 2025-01-13 or RFC 3339; \
+const QUERY: &str = "Lines `[timestamp] sender: content`, newest first. since and before: 7d, 2025-01-13, 2025-01, 2025 or RFC 3339; \
     sender and search: parts of name and text; limit: 1 to 1000, 100 by default; offset counts from the newest; cursor \
     is next_cursor of _meta.";
 

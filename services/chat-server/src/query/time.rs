@@ -1,6 +1,6 @@
-//! Times in queries: `7d`, a date, or a timestamp.
+//! Times in queries: `7d`, a date, a month, a year, or a timestamp.
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,14 +8,15 @@ use super::{Invalid, quoted};
 
 /// The accepted forms, in a sentence.
 pub const TIME_FORMS: &str = "a span before now such as '90s', '15m', '2h', '7d' or '1w'; 'today' or 'yesterday'; a date \
-    'YYYY-MM-DD', which begins at midnight; a local time such as '2025-01-13T09:30'; or a moment as in RFC 3339, such as \
-    '2025-01-13T00:00:00Z' or '2025-01-13T09:30:00+02:00'";
+    'YYYY-MM-DD', which begins at midnight, a month 'YYYY-MM' or a year 'YYYY', which begin with their first day; a local \
+    time such as '2025-01-13T09:30'; or a moment as in RFC 3339, such as '2025-01-13T00:00:00Z' or \
+    '2025-01-13T09:30:00+02:00'";
 
 /// Longer than any of the forms.
 const LONGEST: usize = 64;
 
-/// Reads a time: a whole number with `s`, `m`, `h`, `d` or `w` before `now`; a date, at the beginning of that day, or a
-/// date with a time, both in `zone`; or RFC 3339 with any offset. A day is 24 hours.
+/// Reads a time: a whole number with `s`, `m`, `h`, `d` or `w` before `now`; a date, a month or a year, at its
+/// beginning, or a date with a time, all in `zone`; or RFC 3339 with any offset. A day is 24 hours.
 ///
 /// # Errors
 /// [`Invalid`] for anything else, and for times outside the years -9999 to 9999; it names `parameter` and the accepted
@@ -47,11 +48,21 @@ pub fn time(
         "yesterday" => today.yesterday().ok().map(|day| day.to_datetime(Time::midnight())),
         // The zone in brackets would be passed over.
         _ if trimmed.contains('[') => None,
-        _ => trimmed.parse::<DateTime>().ok(),
+        _ => trimmed.parse().ok().or_else(|| first_day(trimmed)),
     };
     let local = local.ok_or_else(|| refused("not a time"))?;
     let zoned = local.to_zoned(zone.clone());
     zoned.map(|at| at.timestamp()).map_err(|_| refused("not within the calendar"))
+}
+
+/// The beginning of a month, `2019-03`, or of a year, `2019`. Other numbers of four digits may be anything.
+fn first_day(text: &str) -> Option<DateTime> {
+    let day: Date = match text.len() {
+        4 => format!("{text}-01-01").parse().ok()?,
+        7 => format!("{text}-01").parse().ok()?,
+        _ => return None,
+    };
+    (1900..=2100).contains(&day.year()).then(|| day.to_datetime(Time::midnight()))
 }
 
 /// `Some(None)` for a span that is too long.
