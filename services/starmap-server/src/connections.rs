@@ -47,6 +47,10 @@ pub struct Connection {
     pub max_ship: Option<Ship>,
     /// When it ends, in seconds since 1970; in the file a time such as `2026-11-27T21:00:00Z`. By default never.
     pub expires: Option<i64>,
+    /// Whether a map has marked it as a wormhole at the end of its life, which is its last four hours.
+    pub end_of_life: bool,
+    /// Whether a map has marked it as a wormhole of critical mass, which may close with the next ship.
+    pub critical: bool,
 }
 
 /// What was read from a file of connections.
@@ -83,7 +87,8 @@ impl Connection {
     /// What is known of it.
     pub(crate) fn about(&self, source: &'static str) -> About {
         let kind = self.kind.unwrap_or_default();
-        About { kind, max_ship: self.max_ship, expires: self.expires, source }
+        let Self { max_ship, expires, end_of_life, critical, .. } = *self;
+        About { kind, max_ship, expires, end_of_life, critical, source }
     }
 }
 

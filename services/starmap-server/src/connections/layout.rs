@@ -4,11 +4,12 @@
 //! |---|---|
 //! | this program, the public API's `POST /route` | objects with `from` and `to`, or pairs of ids; also under `connections` |
 //! | eve-scout, `/v2/public/signatures` | `out_system_id`, `in_system_id`, `max_ship_size`, `expires_at`, … |
-//! | Wanderer, `/api/map/connections` | under `data`: `solar_system_source`, `solar_system_target`, `ship_size_type`, `type` |
+//! | Wanderer, `/api/map/connections` | under `data`: `solar_system_source`, `solar_system_target`, `time_status`, … |
 //! | Pathfinder, export of a map | under `data`: `systems` with `id` and `systemId`, `connections` with `source` and `target` |
 //! | bridge lists (SMT, the names of Ansiblexes, tables) | lines: `ID A --> B`, `A » B - name`, `A,B` |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
@@ -30,7 +31,7 @@ const ENDS: [(&str, &str); 9] = [
     ("sourceSolarSystem", "destinationSolarSystem"),
 ];
 /// The members of this program's layout; others are told.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 11] = [
     "from",
     "to",
     "both_ways",
@@ -40,6 +41,8 @@ const KNOWN: [&str; 9] = [
     "max_ship_size",
     "expires",
     "expires_at",
+    "time_status",
+    "mass_status",
 ];
 /// The members of a file that hold its connections.
 const LISTS: [&str; 6] = ["connections", "signatures", "data", "wormholes", "bridges", "list"];
@@ -199,7 +202,28 @@ impl Reading {
                 .max_ship
                 .or_else(|| ship(&word.trim_start_matches("wh_jump_mass_").into()));
             connection.kind = connection.kind.or(number).or_else(|| kind(word));
+            match word {
+                "wh_critical" => connection.critical = true,
+                "wh_fresh" | "wh_reduced" => {}
+                // Some of its versions have `wh_eol_critical` for the last hour.
+                _ if word.starts_with("wh_eol") => connection.end_of_life = true,
+                _ if word.starts_with("wh_") && !word.starts_with("wh_jump_mass_") => {
+                    self.unknown.insert(format!("type {}", shown(word)));
+                }
+                _ => {}
+            }
         }
+        let mut status = |name: &str, most: u64, marked: RangeInclusive<u64>| {
+            let given = member(&[name])?;
+            let number = given.as_u64().filter(|it| *it <= most);
+            if number.is_none() {
+                self.unknown.insert(format!("{name} {}", shown(&given.to_string())));
+            }
+            number.map(|it| marked.contains(&it))
+        };
+        // Wanderer's numbers: 1 was the last four hours; now it is the last one, 2 the last four, and more are longer.
+        connection.end_of_life |= status("time_status", 6, 1..=2).unwrap_or(false);
+        connection.critical |= status("mass_status", 2, 2..=2).unwrap_or(false);
         if let Some(given) = entry.get("kind").filter(|_| connection.kind.is_none()) {
             self.unknown.insert(format!("kind {}", shown(&given.to_string())));
         }

@@ -30,6 +30,10 @@ pub struct About {
     pub max_ship: Option<Ship>,
     /// When it ends, in seconds since 1970; `None` for never.
     pub expires: Option<i64>,
+    /// Whether it is marked as being in its last four hours.
+    pub end_of_life: bool,
+    /// Whether it is marked as one that may close with the next ship.
+    pub critical: bool,
     /// Who named it: the file or the call.
     pub source: &'static str,
 }

@@ -138,6 +138,46 @@ fn maps_of_wanderer_and_pathfinder_are_read() {
     assert_eq!(read.kind, Some(ConnectionKind::Wormhole));
 }
 
+// GQuantrill/eve-nexum#597, wanderer-industries/wanderer#301
+#[test]
+fn dying_holes_are_marked_as_maps_have_it() {
+    let wanderer = |status: &str| {
+        format!(
+            r#"[{{"solar_system_source": 31000005, "solar_system_target": 30000142, {status}}}]"#
+        )
+    };
+    let pathfinder = |types: &str| {
+        let connection =
+            format!(r#"{{"source": 7, "target": 8, "scope": "wh", "type": [{types}]}}"#);
+        format!(
+            r#"{{"systems": [{{"id": 7, "systemId": 31000005}}], "connections": [{connection}]}}"#
+        )
+    };
+    for (file, end_of_life, critical) in [
+        (wanderer(r#""time_status": 0, "mass_status": 1"#), false, false),
+        (wanderer(r#""time_status": 1, "mass_status": null"#), true, false),
+        (wanderer(r#""time_status": 2, "mass_status": 2"#), true, true),
+        (wanderer(r#""time_status": 3"#), false, false),
+        (pathfinder(r#""wh_fresh", "wh_jump_mass_xl""#), false, false),
+        (pathfinder(r#""wh_eol", "wh_reduced", "preserve_mass""#), true, false),
+        (pathfinder(r#""wh_critical", "wh_eol_critical""#), true, true),
+    ] {
+        let read = one(&file);
+        assert_eq!((read.end_of_life, read.critical), (end_of_life, critical), "{file}");
+    }
+    for (file, told) in [
+        (
+            wanderer(r#""time_status": 7, "mass_status": "low""#),
+            "mass_status \"low\", time_status 7",
+        ),
+        (pathfinder(r#""wh_wobbly""#), "type wh_wobbly"),
+    ] {
+        let read = whole(file.as_bytes()).unwrap();
+        assert!(!read.list[0].end_of_life && !read.list[0].critical, "{file}");
+        crate::assert_has(&read.report.unwrap(), &["not known", told]);
+    }
+}
+
 // Slazanger/SMT#30, Slazanger/SMT#161
 #[test]
 fn lists_of_bridges_are_read() {

@@ -9,7 +9,7 @@ use crate::activity::Measure;
 use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::map::{Map, Ship, SystemIndex};
 use crate::name::{List, Name};
-use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route, Travel, Warning};
+use crate::route::{self, About, Avoided, By, Cost, NoRoute, Query, Route, Travel, Warning};
 
 use super::super::arguments::{Common, Ways};
 use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
@@ -106,6 +106,8 @@ pub(crate) struct Used {
     expires: Option<String>,
     /// file or call
     source: &'static str,
+    #[serde(skip)]
+    about: Option<About>,
 }
 
 /// A route in brief.
@@ -183,7 +185,7 @@ pub(crate) fn route(
     };
     let alone = (count > 1 && others.is_empty()).then(|| ALONE.to_owned());
     let used = used(map, &travel, &best);
-    let ends = used.iter().filter_map(|it| it.ends_soon());
+    let ends = used.iter().flat_map(Used::warnings);
     let warnings = warned.iter().map(|warning| warning.sentence(map));
     let warnings: Vec<String> = warnings.chain(alone).chain(ends).collect();
     let brief = |route: &Route| Brief {
@@ -327,6 +329,7 @@ fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
             .and_then(|it| jiff::Timestamp::from_second(it.expires?).ok())
             .map(|end| end.to_string()),
         source: about.map_or("call", |it| it.source),
+        about: about.copied(),
     });
     used.collect()
 }
@@ -344,17 +347,21 @@ fn stargates(map: &Map, route: &Route) -> Vec<Option<u32>> {
 /// A connection that ends within so many seconds is worth a warning.
 const SOON_SECONDS: i64 = 4 * 3_600;
 
+const END_OF_LIFE: &str = "is at the end of its life: it ends within 4 hours";
+const CRITICAL: &str = "has little mass left: it may close before or behind the ship";
+
 impl Used {
-    fn ends_soon(&self) -> Option<String> {
-        let end: jiff::Timestamp = self.expires.as_deref()?.parse().ok()?;
-        let left = end.as_second() - seconds_now();
-        (left < SOON_SECONDS).then(|| {
-            format!(
-                "The connection from {} to {} ends in {} minutes",
-                self.from,
-                self.to,
-                left / 60
-            )
-        })
+    fn warnings(&self) -> Vec<String> {
+        let Some(about) = self.about else {
+            return Vec::new();
+        };
+        let left = about.expires.map(|end| end - seconds_now()).filter(|it| *it < SOON_SECONDS);
+        let end = match left {
+            Some(left) => Some(format!("ends in {} minutes", left / 60)),
+            None => about.end_of_life.then(|| END_OF_LIFE.to_owned()),
+        };
+        let critical = about.critical.then(|| CRITICAL.to_owned());
+        let ways = end.into_iter().chain(critical);
+        ways.map(|it| format!("The connection from {} to {} {it}", self.from, self.to)).collect()
     }
 }

@@ -157,3 +157,33 @@ async fn connections_have_a_size_and_an_end() {
         assert_eq!(route["jumps"], jumps, "{more}");
     }
 }
+
+// GQuantrill/eve-nexum#597: what a map says of a dying hole is said of a route over it
+#[tokio::test]
+async fn routes_over_dying_holes_warn() {
+    let built = Built::new();
+    let (end, close) = ("ends within 4 hours", "may close before or behind the ship");
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(90);
+    for (hole, told) in [
+        (json!({"time_status": 0, "mass_status": 1}), vec![]),
+        (json!({"time_status": 1, "mass_status": 0}), vec![end]),
+        (json!({"time_status": 0, "mass_status": 2}), vec![close]),
+        (json!({"time_status": 1, "mass_status": 2}), vec![end, close]),
+        (json!({"time_status": 1, "expires_at": soon.to_string()}), vec!["minutes"]),
+        (json!({"type": ["wh_eol", "wh_critical", "frigate"]}), vec![end, close]),
+    ] {
+        let mut hole = hole;
+        hole["solar_system_source"] = json!("Jita");
+        hole["solar_system_target"] = json!("Amarr");
+        let path = built.folder().join("holes.json");
+        std::fs::write(&path, json!({"data": [hole]}).to_string()).unwrap();
+        let server = built.server().with_connections(path);
+        server.load_connections().unwrap();
+        let route = ask(&server, "route", to_amarr(json!({}))).await.unwrap();
+        assert_eq!(route["jumps"], 1, "{hole}");
+        let said = route["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let said: Vec<&str> = said.filter(|it| it.contains("from Jita to Amarr")).collect();
+        assert_eq!(said.len(), told.len(), "{hole}: {said:?}");
+        assert!(said.iter().zip(told).all(|(said, told)| said.contains(told)), "{hole}: {said:?}");
+    }
+}
