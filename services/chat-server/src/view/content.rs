@@ -26,6 +26,10 @@ fn attached(attachment: &Attachment) -> String {
         (AttachmentKind::Image, _) => "[Image]".to_owned(),
         (AttachmentKind::Video, _) => "[Video]".to_owned(),
         (AttachmentKind::Audio, _) => "[Audio]".to_owned(),
+        // Stickers are named by their emoji or as files are.
+        (AttachmentKind::Sticker, Some(emoji)) if !emoji.is_empty() && !emoji.contains('.') => {
+            format!("[Sticker] {emoji}")
+        }
         (AttachmentKind::Sticker, _) => "[Sticker]".to_owned(),
         (AttachmentKind::File, Some(name)) => format!("[File] {name}"),
         (AttachmentKind::File, None) => "[File]".to_owned(),

@@ -102,6 +102,64 @@ async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
     assert_eq!(imported(&zipped, 0).await.len(), 8);
 }
 
+/// mlomb/chat-analytics#128, of stickers: the emoji of a sticker is what it says.
+#[tokio::test]
+async fn stickers_say_their_emoji() {
+    let sticker = |id: u32, more: &str| {
+        format!(
+            r#"{{"id":{id},"type":"message","date_unixtime":"170000000{id}","from":"Ann","from_id":"user1","text":"","media_type":"sticker",{more}}}"#
+        )
+    };
+    let messages = [
+        sticker(
+            1,
+            r#""sticker_emoji":"😀","file":"(File not included. Change data exporting settings to download.)""#,
+        ),
+        sticker(
+            2,
+            r#""sticker_emoji":"👍","file":"stickers/sticker.webp","file_name":"sticker.webp""#,
+        ),
+        sticker(3, r#""file":"stickers/sticker.webp","file_name":"sticker.webp""#),
+    ];
+    let chat = format!(
+        r#"{{"name":"A","type":"personal_chat","id":7,"messages":[{}]}}"#,
+        messages.join(",")
+    );
+    let folder = setup("telegram-export", "");
+    folder.write("export/ChatExport_1/result.json", &chat);
+    let (start, end) = PAGE.split_once("</div></body>").unwrap();
+    let page = |id: u32, what: &str, status: &str| {
+        format!(
+            r#"<div class="message default clearfix" id="message{id}"><div class="body"><div class="pull_right date details" title="16.11.2023 23:13:2{id} UTC+01:00">23:13</div>
+<div class="from_name">Bob</div><div class="media_wrap clearfix"><div class="media clearfix pull_left media_photo"><div class="body"><div class="title bold">{what}</div>
+<div class="description">Not included, change data exporting settings to download.</div><div class="status details">{status}</div></div></div></div></div></div>"#
+        )
+    };
+    let more = [
+        page(1, "Sticker", "🎉, 25.3 KB"),
+        page(2, "Sticker", "🚤"),
+        page(3, "Sticker", "25.3 KB"),
+        page(4, "Photo", "800x600, 25.3 KB"),
+    ];
+    folder.write(
+        "export/ChatExport_2/messages.html",
+        &format!("{start}{}</div></body>{end}", more.join("")),
+    );
+    let messages = imported(&folder, 0).await;
+    assert_eq!(contents(&messages)[..3], ["[Sticker] 😀", "[Sticker] 👍", "[Sticker]"]);
+    assert_eq!(contents(&messages)[6..], ["[Sticker] 🎉", "[Sticker] 🚤", "[Sticker]", "[Image]"]);
+    for emoji in ["😀", "🎉"] {
+        let (code, stdout, _) = folder.run("search", &[emoji]).await;
+        assert!(code == 0 && stdout.contains("[Sticker]"), "{stdout}");
+    }
+    let signal = setup("signal-export", "");
+    signal.write(
+        "export/Anna/data.json",
+        "{\"date\":\"2024-05-29T15:04:00\",\"sender\":\"Anna\",\"body\":\"\",\"sticker\":\"🎉\"}\n",
+    );
+    assert_eq!(contents(&imported(&signal, 0).await), ["[Sticker] 🎉"]);
+}
+
 #[tokio::test]
 async fn signal_by_its_own_app_and_by_old_sigexport() {
     let app = setup("signal-export", "");

@@ -24,11 +24,12 @@ pub(super) fn attachments(entry: &Value) -> Vec<Attachment> {
         size: number(entry, "photo_file_size"),
         ..attachment(AttachmentKind::Image, path, None)
     });
+    let name = member(entry, "sticker_emoji").or_else(|| member(entry, "file_name"));
     let file = member(entry, "file").map(|path| Attachment {
         media_type: member(entry, "mime_type").map(str::to_owned),
         size: number(entry, "file_size"),
         seconds: number(entry, "duration_seconds"),
-        ..attachment(kind(entry), path, member(entry, "file_name").map(str::to_owned))
+        ..attachment(kind(entry), path, name.map(str::to_owned))
     });
     let card = member(entry, "contact_vcard").map(|path| Attachment {
         media_type: Some("text/vcard".to_owned()),

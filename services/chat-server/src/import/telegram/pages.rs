@@ -227,10 +227,16 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
         let kind = if title == "Sticker" { AttachmentKind::Sticker } else { kind };
         let why = if description.is_empty() { "not included" } else { &*description };
         let path = link.unwrap_or_else(|| format!("({why})"));
-        return (
-            None,
-            vec![media::attachment(kind, &path, (kind == AttachmentKind::File).then_some(title))],
-        );
+        let name = match kind {
+            AttachmentKind::File => Some(title),
+            // The emoji of a sticker, its size (`25.3 KB`), or both.
+            AttachmentKind::Sticker => {
+                let emoji = status.split(", ").next();
+                emoji.filter(|it| !it.is_empty() && !it.contains(' ')).map(str::to_owned)
+            }
+            _ => None,
+        };
+        return (None, vec![media::attachment(kind, &path, name)]);
     }
     let parts: Vec<String> =
         [title, description, status].into_iter().filter(|it| !it.is_empty()).collect();

@@ -151,7 +151,7 @@ fn attachment(message: &Value, name: &str, kind: AttachmentKind) -> Option<Attac
     let file = file.as_array().map_or(Some(file), |sizes| sizes.last())?;
     Some(Attachment {
         kind,
-        name: member(file, "file_name").map(str::to_owned),
+        name: member(file, "file_name").or_else(|| member(file, "emoji")).map(str::to_owned),
         media_type: member(file, "mime_type").map(str::to_owned),
         size: number(file, "file_size"),
         seconds: number(file, "duration"),

@@ -131,7 +131,7 @@ async fn what_updates_say() {
         json!({"update_id": 1_006, "message_reaction": {"chat": {"id": -1007}, "message_id": 1, "user": {"id": 6, "first_name": "Bert"},
             "old_reaction": [], "new_reaction": [{"type": "emoji", "emoji": "🎉"}]}}),
         json!({"update_id": 1_007, "poll_answer": {}}),
-        update(8, &json!({"text": "last"})),
+        update(8, &json!({"sticker": {"file_id": "s", "emoji": "🎉"}})),
     ];
     api.push(updates, &[]);
     let live = Live::start(bot(&api.url, dir.path()));
@@ -150,6 +150,7 @@ async fn what_updates_say() {
     assert!(
         matches!(&message(3).body, Body::Service { action, text } if action == "new_chat_members" && text.ends_with("Bert"))
     );
+    assert_eq!(message(4).attachments[0].name.as_deref(), Some("🎉"));
     let sender = message(4).sender.as_ref().unwrap();
     assert_eq!(
         (&*sender.id, &*sender.name, sender.username.as_deref()),
