@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::pieces::{Stream, cut, line, run_within};
 use super::server::{error, result, shared};
+use super::tree::tree;
 
 /// How long an answer is read: some go on for ever.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -85,8 +86,8 @@ async fn exchange(data: &[u8]) {
 
 /// The message that a text is, or those of a batch.
 fn messages(text: &[u8]) -> Vec<Result<Message, MessageError>> {
-    match serde_json::from_slice(text) {
-        Ok(Value::Array(members)) => members.into_iter().map(Message::from_value).collect(),
+    match tree(text) {
+        Some(Value::Array(members)) => members.into_iter().map(Message::from_value).collect(),
         _ => vec![Message::from_slice(text)],
     }
 }

@@ -5,15 +5,16 @@ use mcp_proto::jsonrpc::{ErrorObject, Message, MessageError};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, to_value};
 
+use super::tree::tree;
+
 /// See the module.
 ///
 /// # Panics
 /// When a rule is broken.
 pub fn run(text: &[u8]) {
-    let tree = serde_json::from_slice::<Value>(text);
-    match (Message::from_slice(text), tree) {
+    match (Message::from_slice(text), tree(text)) {
         (Ok(message), tree) => accepted(&message, tree.expect("a message is JSON")),
-        (Err(refusal), tree) => refused(text, &refusal, tree.ok()),
+        (Err(refusal), tree) => refused(text, &refusal, tree),
     }
 }
 

@@ -22,6 +22,7 @@ pub mod uri_template;
 mod forge;
 mod pieces;
 mod server;
+mod tree;
 
 /// Panics when a rule is broken.
 pub type Target = fn(&[u8]);
