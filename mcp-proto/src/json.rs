@@ -16,7 +16,7 @@ use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
 pub use string::escaped;
-pub(crate) use string::{on_one_line, push_string, to_json, without_halves};
+pub(crate) use string::{on_one_line, push_string, to_json, without_lone_surrogates};
 
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;

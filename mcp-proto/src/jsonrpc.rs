@@ -86,8 +86,8 @@ pub struct Response {
 }
 
 impl Message {
-    /// Reads one message, which may cost [`MAX_TREE_BYTES`] of memory. Half a character that is escaped alone becomes
-    /// U+FFFD.
+    /// Reads one message, which may cost [`MAX_TREE_BYTES`] of memory. An escaped lone surrogate
+    /// becomes U+FFFD.
     ///
     /// # Errors
     /// −32700 when the text is not JSON (or not UTF-8, or nested deeper than [`json::MAX_DEPTH`]); −32600 when it is
@@ -112,7 +112,7 @@ impl Message {
         };
         match read {
             Ok(message) => message,
-            Err(JsonError::Syntax(message)) => match json::without_halves(text) {
+            Err(JsonError::Syntax(message)) => match json::without_lone_surrogates(text) {
                 Some(whole) => {
                     meter.go_back_to(before);
                     Self::from_slice_within(&whole, meter)

@@ -28,7 +28,7 @@ pub(crate) async fn revisions(
     let mut all = Revisions::default();
     let mut greetings = Vec::new();
     for revision in Revision::ALL {
-        // Who let two handshakes pass lets all of them pass, and each costs the user the whole patience.
+        // A server that answered neither of two handshakes in time answers none, and each takes the whole timeout.
         let is_mute = greetings.len() > 1 && greetings.iter().all(|it: &Exchange| it.is_late);
         if is_mute && !revision.is_modern() {
             continue;

@@ -1,4 +1,4 @@
-//! A text as a tree, as the library reads it: half a character that is escaped alone is U+FFFD.
+//! A text as a tree, as the library reads it: an escaped lone surrogate is U+FFFD.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ pub(crate) fn tree(text: &[u8]) -> Option<Value> {
     read.ok().or_else(|| serde_json::from_slice(whole(text).as_slice()).ok())
 }
 
-/// The text with all escapes of code units written anew.
+/// The text with U+FFFD in place of escaped lone surrogates.
 fn whole(mut text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     while let Some(first) = text.first() {

@@ -23,7 +23,7 @@ const PARAGRAPH: &str = "\u{2029}";
 const LEAD: u8 = 0xe2;
 const LINE_ESCAPE: &str = "\\u2028";
 const PARAGRAPH_ESCAPE: &str = "\\u2029";
-/// What stands for half a character.
+/// What stands for a lone surrogate.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
 /// `text` as it stands between the quotation marks of a JSON string.
@@ -38,11 +38,11 @@ pub fn escaped(text: &str) -> String {
     })
 }
 
-/// A JSON text with U+FFFD in place of each half of a character that is escaped alone; `None` if there is none.
+/// A JSON text with U+FFFD in place of each escaped lone surrogate; `None` if it has none.
 ///
-/// The grammar allows such halves (RFC 8259 §8.2). `JSON.stringify` writes them where a string was cut, and no text can
-/// hold them.
-pub(crate) fn without_halves(json: &[u8]) -> Option<Vec<u8>> {
+/// The grammar allows them (RFC 8259 §8.2), and `JSON.stringify` writes them where a string was cut within a character.
+/// They are no characters.
+pub(crate) fn without_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
     let mut whole = None;
     let mut at = 0;
     while let Some(found) = memchr(b'\\', known_range::items(json, at..)) {
@@ -51,8 +51,8 @@ pub(crate) fn without_halves(json: &[u8]) -> Option<Vec<u8>> {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 2 * REPLACEMENT.len(),
             (Some(0xd800..0xe000), _) => {
                 let whole = whole.get_or_insert_with(|| json.to_vec());
-                if let Some(half) = whole.get_mut(at..at + REPLACEMENT.len()) {
-                    half.copy_from_slice(REPLACEMENT);
+                if let Some(unit) = whole.get_mut(at..at + REPLACEMENT.len()) {
+                    unit.copy_from_slice(REPLACEMENT);
                 }
                 REPLACEMENT.len()
             }

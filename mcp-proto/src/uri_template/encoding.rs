@@ -65,10 +65,11 @@ impl Charset {
         Self::segment().with('/').without('&')
     }
 
-    /// The set without the characters of a text, unless they are unreserved.
-    pub(super) fn without_reserved(self, text: &str) -> Self {
-        let reserved = text.chars().filter(|it| SUB_DELIMITERS.contains(*it) || ":@".contains(*it));
-        reserved.fold(self, Self::without)
+    /// The set without this character, if it is reserved.
+    pub(super) fn without_reserved(self, character: char) -> Self {
+        let is_reserved =
+            GENERAL_DELIMITERS.contains(character) || SUB_DELIMITERS.contains(character);
+        if is_reserved { self.without(character) } else { self }
     }
 
     /// The set and this character.

@@ -120,13 +120,10 @@ fn values(
 /// The characters that a value may contain in a segment, without those by which the rest of the template is found.
 fn without_delimiters(later: &[TemplatePart]) -> Charset {
     later.iter().fold(Charset::segment(), |allowed, part| match part {
-        TemplatePart::Literal(text) => allowed.without_reserved(text),
+        TemplatePart::Literal(text) => text.chars().fold(allowed, Charset::without_reserved),
         TemplatePart::Expression(operator, _) => {
             let marks = [operator.first(), Some(operator.separator())];
-            marks
-                .into_iter()
-                .flatten()
-                .fold(allowed, |allowed, mark| allowed.without_reserved(&mark.to_string()))
+            marks.into_iter().flatten().fold(allowed, Charset::without_reserved)
         }
     })
 }

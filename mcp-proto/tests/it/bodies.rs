@@ -242,7 +242,7 @@ async fn text_that_is_no_utf8_is_refused_wherever_it_is() {
         assert_eq!(reply.refusal(), (400, -32700, None));
         assert!(reply.message().contains("UTF-8"), "{}", reply.message());
     }
-    // An escape is text, also where it is half a character.
+    // As an escape, a lone surrogate is U+FFFD.
     let body = String::from_utf8(good.body.to_vec()).unwrap().replace("MARK", r"\ud800");
     let reply = Raw { body: body.into(), ..good }.send(&service).await;
     assert_eq!(reply.result()["structuredContent"]["text"], "\u{fffd}");

@@ -48,7 +48,7 @@ impl Listed {
 /// Reads arguments, which have passed the schema, as a type.
 pub(super) fn read<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Result<T, ToolError> {
     let id = named(&arguments).map(str::to_owned);
-    // For a schema `3.0` is an integer, and for serde it is none. Inside a command numbers stay as they were sent.
+    // JSON Schema takes `3.0` for an integer, and serde does not. Numbers inside a command stay as they were sent.
     for value in arguments.values_mut() {
         let whole = value.as_f64().filter(|it| value.is_f64() && it.fract() == 0.0);
         if let Some(whole) = whole.and_then(|it| format!("{it:.0}").parse::<u64>().ok()) {

@@ -44,17 +44,15 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     // An empty part would be read as a level for everything.
     let parts = given.split(',').map(str::trim);
     let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-    let targets =
-        if parts.is_empty() { None } else { Some(parts.join(",").parse::<Targets>().ok()) };
-    // A word that is no level is a target of its own: a level that is mistyped would silence all others.
+    // A word that is no level is read as a target: a level that is mistyped would silence all others.
     let is_level = |part: &&str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
-    let targets = targets.map(|targets| targets.filter(|_| parts.iter().any(is_level)));
-    let wrong = matches!(targets, Some(None));
+    let targets = parts.join(",").parse::<Targets>().ok().filter(|_| parts.iter().any(is_level));
+    let wrong = targets.is_none() && !parts.is_empty();
     let by_default = || {
         let targets = format!("audit=info,{filter}").parse();
         targets.unwrap_or_else(|_| Targets::new().with_default(LevelFilter::WARN))
     };
-    let targets = targets.flatten().unwrap_or_else(by_default);
+    let targets = targets.unwrap_or_else(by_default);
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         // It would report a closed stderr on stderr, and panic.

@@ -207,7 +207,7 @@ fn is_there(schema: &Value, fragment: &str) -> bool {
     let Ok(fragment) = percent_decode_str(fragment).decode_utf8() else { return false };
     let has = |part: &Value, keyword| part.get(keyword).is_some_and(|it| *it == *fragment);
     let is_named = |part: &Value, at: &str| {
-        // Within a part with an `$id` references begin anew: those are not judged.
+        // References within a part that has an `$id` are relative to it: such schemas are not judged.
         let is_other = !at.is_empty() && part.get("$id").is_some();
         (is_other || has(part, "$anchor") || has(part, "$dynamicAnchor")).then_some(())
     };

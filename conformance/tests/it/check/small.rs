@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use mcp_conformance::{Check, CheckReport, Revision, Verdict};
 
-use super::{finds, text};
+use super::{finds, found, text};
 
 /// The functions of the server. A fault defines some of them again.
 const PARTS: &str = r#"
@@ -50,6 +50,18 @@ pub(super) fn check(fault: &str) -> Check {
 
 pub(super) async fn report(fault: &str) -> CheckReport {
     check(fault).run(|_| {}).await.unwrap()
+}
+
+/// Servers with these faults break these rules and no others; each has the thread that reported it.
+pub(super) async fn confirm(reports: &[(&str, &str, &[&str])]) {
+    let mut wrong = String::new();
+    for (thread, fault, rules) in reports {
+        let report = report(fault).await;
+        if !found(&report).into_iter().eq(rules.iter().copied()) {
+            wrong += &format!("{thread}:\n{}\n", text(&report));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// The rules that a server with this fault breaks, each in one revision.

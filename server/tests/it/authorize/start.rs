@@ -216,7 +216,7 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     }
     signal(child.id().unwrap(), "TERM");
     soon(errors.read_to_string(&mut log)).await.unwrap();
-    // Once, however often: nobody without a token fills the log.
+    // One line for all of them: requests without a token must not fill the log.
     let refused: Vec<_> = log.lines().filter(|line| line.contains("refused a token")).collect();
     assert_eq!(refused.len(), 1, "{log}");
     assert!(refused[0].contains("problem=\"this server does not know it\""), "{log}");

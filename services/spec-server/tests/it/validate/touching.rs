@@ -127,8 +127,8 @@ fn spec_oxide_projects_have_them_too() {
     );
 }
 
-/// What is told of conflicts in change `b`, begun on this day, after a change with the delta `first` was archived on
-/// 2 January 2026: by validation and by the preview.
+/// The conflicts of change `b`, which was created on this day, after a change with the delta `first` was archived on
+/// 2 January 2026: as validation and as the preview report them.
 fn after_the_archive(first: &str, begun: &str, delta: &str) -> (Vec<Finding>, Vec<Finding>) {
     let (_root, project) = project(&[
         ("openspec/specs/gate/spec.md", GATE),
