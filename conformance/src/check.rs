@@ -163,13 +163,16 @@ impl Check {
         // One that is answered and not served is a finding of its own, and nothing else is judged in it.
         let unlisted = unlisted.into_iter().filter(|(it, _)| self.revisions.contains(it));
         let judged = unlisted.filter_map(|(it, greeting)| rules::unlisted(it, &greeting));
-        report.judged.extend(judged.filter(|it| self.selection.has(it.rule.id)));
-        report.judged.iter().for_each(&mut progress);
+        let judged: Vec<_> = judged.filter(|it| self.selection.has(it.rule.id)).collect();
         // A server that supports none of them is checked against one rule, in the latest revision that has a handshake.
-        let silent = asked.is_empty() && report.judged.is_empty();
+        let is_finding = |it: &Judged| matches!(it.verdict, Verdict::Finding(_));
+        let silent = asked.is_empty() && !judged.iter().any(is_finding);
         if silent {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();
             asked.extend(latest.or(wanted.max()));
+        } else {
+            report.judged = judged;
+            report.judged.iter().for_each(&mut progress);
         }
         // Tools are called in the newest revision of each era.
         let newest = |it: &Revision| {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::Calls;
 use crate::check::{CheckReport, Level, Verdict};
 use crate::clients::ClientReport;
-use crate::shorten::shorten;
+use crate::shorten::{Printable, shorten};
 
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::case::{Case, Difference, FailedStep, Location, Outcome};
@@ -136,12 +136,12 @@ impl Results {
     /// `out` cannot be written.
     pub fn write(&self, format: Format, mut out: impl Write) -> io::Result<()> {
         match format {
-            Format::Text => text::write(self, out),
+            Format::Text => text::write(self, Printable(out)),
             Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(self)?),
             Format::Junit => junit::write(self, out),
             Format::Sarif => writeln!(out, "{:#}", sarif::log(self)),
-            Format::Html => writeln!(out, "{}", html::page(self).into_string()),
-            Format::Markdown => markdown::write(self, out),
+            Format::Html => writeln!(Printable(out), "{}", html::page(self).into_string()),
+            Format::Markdown => markdown::write(self, Printable(out)),
         }
     }
 

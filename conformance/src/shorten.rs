@@ -1,9 +1,27 @@
-//! Long texts, cut for reports.
+//! Texts of servers in reports: long ones are cut, and control characters are replaced.
+
+use std::io::{self, Write};
 
 use serde_json::Value;
 
 /// The most characters of one value that a report shows.
 const VALUE: usize = 200;
+
+/// Writes control characters of servers as U+FFFD, so that a terminal does not obey them.
+pub(crate) struct Printable<W>(pub(crate) W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_obeyed = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
+        let text = String::from_utf8_lossy(bytes).replace(is_obeyed, "\u{fffd}");
+        self.0.write_all(text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
 
 /// The first `most` characters of a text, with a mark and the length of the whole if there are more.
 pub(crate) fn shorten(text: &str, most: usize) -> String {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::header::HOST;
+use http::header::{ACCEPT_ENCODING, HOST};
 use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -272,6 +272,9 @@ impl Target {
                 request.headers_mut().insert(name.clone(), value.clone());
             }
         }
+        // Without it a server may compress its answers (RFC 9110 §12.5.3).
+        let codings = request.headers_mut().entry(ACCEPT_ENCODING);
+        codings.or_insert(HeaderValue::from_static("identity"));
         match &self.kind {
             Kind::Remote(remote) => remote.send(request).await,
             Kind::Pipe { process, program, .. } => process.send(request, program).await,

@@ -131,7 +131,9 @@ impl Client {
             return Err(unanswered("the tool"));
         }
         let mut result: ToolResult = typed("tools/call", result)?;
-        if let (false, Some(content)) = (result.is_error, result.structured_content.take()) {
+        if !result.is_error
+            && let Some(content) = result.structured_content.take()
+        {
             let checked = self.0.hub.listed.check(name, content).await?;
             result.structured_content = Some(checked);
         }

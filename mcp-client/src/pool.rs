@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{LOCATION, PROXY_AUTHORIZATION};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, PROXY_AUTHORIZATION};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::client::legacy::Client;
@@ -76,7 +76,16 @@ impl Pool {
         if let Some(auth) = proxy.as_ref().and_then(Intercept::basic_auth) {
             request.headers_mut().insert(PROXY_AUTHORIZATION, auth.clone());
         }
+        // Without it a server may compress its answers (RFC 9110 §12.5.3).
+        let codings = request.headers_mut().entry(ACCEPT_ENCODING);
+        codings.or_insert(HeaderValue::from_static("identity"));
         let response = self.service.send(request.map(Full::new)).await?;
+        let coding = response.headers().get(CONTENT_ENCODING).filter(|it| *it != "identity");
+        if let Some(coding) = coding {
+            let problem =
+                format!("{from} answers in the encoding {coding:?}, which is not read here");
+            return Err(ClientError::Protocol(problem));
+        }
         Ok(match target(&method, &from, &response)? {
             Some(uri) => Hop::Redirect(uri),
             None => Hop::Response(response),

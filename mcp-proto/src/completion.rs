@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::handler::Arguments;
 use crate::interrupt::{Interrupt, RequestError};
+use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::service::Handle;
 
@@ -223,20 +224,11 @@ impl CompleteParams {
 fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>, ErrorObject> {
     let wrong =
         || ErrorObject::invalid_params("params.context.arguments must be an object of strings");
-    let arguments = match context {
-        None | Some(Value::Null) => return Ok(BTreeMap::new()),
-        Some(Value::Object(context)) => context.get("arguments"),
-        Some(_) => return Err(wrong()),
-    };
-    match arguments {
-        None | Some(Value::Null) => Ok(BTreeMap::new()),
-        Some(Value::Object(arguments)) => {
-            let arguments = arguments.iter().map(|(name, value)| {
-                let value = value.as_str().ok_or_else(wrong)?;
-                Ok((name.clone(), value.to_owned()))
-            });
-            arguments.collect()
-        }
-        Some(_) => Err(wrong()),
-    }
+    let mut context = json::object_or_empty(context.cloned()).ok_or_else(wrong)?;
+    let arguments = json::object_or_empty(context.remove("arguments")).ok_or_else(wrong)?;
+    let texts = arguments.into_iter().map(|(name, value)| match value {
+        Value::String(text) => Ok((name, text)),
+        _ => Err(wrong()),
+    });
+    texts.collect()
 }

@@ -177,13 +177,8 @@ impl Message {
         method: String,
         params: Option<Value>,
     ) -> Result<Self, MessageError> {
-        let params = match params {
-            // Clients in Rust and Swift write their absent params so.
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(params)) => params,
-            Some(_) => {
-                return Err(MessageError::invalid(id, "the member \"params\" must be an object"));
-            }
+        let Some(params) = json::object_or_empty(params) else {
+            return Err(MessageError::invalid(id, "the member \"params\" must be an object"));
         };
         Ok(match id {
             Some(id) => Self::Request(Request { id, method, params }),

@@ -99,7 +99,7 @@ impl Rule {
             Probe::Asks(ask) => ask(bench).await,
             Probe::Hears(wrong) => every(bench, wrong),
             Probe::Looks(wrong) => exchanges(bench, wrong),
-            Probe::Reads(wrong) => every_tool(bench, wrong),
+            Probe::Reads(wrong) => every_item(bench, "tools/list", wrong),
         };
         verdict(outcome)
     }
@@ -215,12 +215,16 @@ pub(super) fn invalid_params(exchange: &Exchange) -> Outcome {
     holds_if(exchange.code() == Some(-32602), exchange.outcome(), exchange)
 }
 
-/// A finding for the first tool that `wrong` reports a problem with.
-fn every_tool(bench: &Bench, wrong: fn(&Value) -> Option<String>) -> Outcome {
-    for tool in bench.items("tools/list") {
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or("a tool without a name");
-        if let Some(problem) = wrong(tool) {
-            return finding(format!("{name}: {problem}"), &bench.page("tools/list"));
+/// A finding for the first item of a list that `wrong` reports a problem with.
+pub(super) fn every_item(
+    bench: &Bench,
+    list: &str,
+    wrong: fn(&Value) -> Option<String>,
+) -> Outcome {
+    for item in bench.items(list) {
+        let name = item.get("name").and_then(Value::as_str).unwrap_or("one without a name");
+        if let Some(problem) = wrong(item) {
+            return finding(format!("{name}: {problem}"), &bench.page(list));
         }
     }
     Ok(())

@@ -12,8 +12,8 @@ use crate::target::TargetError;
 pub(crate) struct Revisions {
     /// Those that it says it uses.
     pub(crate) spoken: Vec<Revision>,
-    /// Those in which it answered a greeting although it does not list them, or did not answer a handshake in time, and
-    /// what came.
+    /// Those in which it answered a greeting although it does not list them, or in which a handshake was lost, and what
+    /// came.
     pub(crate) unlisted: Vec<(Revision, Exchange)>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn revisions(
         if bench.agrees().await {
             all.spoken.push(revision);
         } else if revision.is_modern() && bench.greeting.result().is_some()
-            || !revision.is_modern() && bench.greeting.is_late
+            || !revision.is_modern() && bench.greeting.is_lost()
         {
             all.unlisted.push((revision, bench.greeting.clone()));
         }

@@ -89,6 +89,12 @@ impl Exchange {
         matches!(self.status, Some(429 | 503))
     }
 
+    /// Whether it shows nothing of what the server can: no answer came in time, the server was busy, ended or could not
+    /// be connected to.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_late || self.is_busy() || self.status.is_none() && self.response().is_none()
+    }
+
     /// Whether a subscription was acknowledged, which has no response while it lasts.
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.acknowledgement().is_some()

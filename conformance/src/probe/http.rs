@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::CONTENT_ENCODING;
 use http::{HeaderName, HeaderValue, Method, Request};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -121,6 +122,13 @@ pub(super) async fn hold(
         }
     };
     open.exchange.sent = sent;
+    let coding = open.exchange.headers.get(CONTENT_ENCODING).filter(|it| *it != "identity");
+    if let Some(coding) = coding {
+        let problem =
+            format!("the answer is in the encoding {coding:?}, although identity was asked for");
+        open.exchange.broken = Some(problem);
+        return (open.exchange, None);
+    }
     let within = listen.min(end.saturating_duration_since(Instant::now()));
     let is_over = |it: &Exchange| it.response().is_some() || it.is_acknowledged();
     open.exchange.broken = match open.read(within, is_over).await {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -139,7 +139,10 @@ impl Process {
             exchange.received.push_str(&text);
             match serde_json::from_slice(&line) {
                 Ok(Value::Array(messages)) => exchange.messages.extend(messages),
-                Ok(message) => exchange.messages.push(message),
+                Ok(message) => {
+                    self.answer_ping(&message).await;
+                    exchange.messages.push(message);
+                }
                 Err(_) if is_strict && is_like_a_message(&text) => {
                     return Err(Stop::Problem(NOT_JSON.to_owned()));
                 }
@@ -148,6 +151,15 @@ impl Process {
             }
         }
         Ok(())
+    }
+
+    /// Answers a ping, as every client does. Some servers wait for that before they answer a call.
+    async fn answer_ping(&mut self, message: &Value) {
+        let id = message.get("id").filter(|_| message.get("method") == Some(&json!("ping")));
+        if let Some(id) = id {
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": {}}).to_string();
+            self.write(answer.as_bytes(), WRITE).await;
+        }
     }
 
     /// What went wrong, and what the program wrote last on stderr.

@@ -80,7 +80,7 @@ impl Remote {
                 .path_and_query()
                 .filter(|_| after_host)
                 .map(|path| path.as_str().to_owned()),
-            given: url.to_owned(),
+            given: without_values(url),
         })
     }
 
@@ -137,6 +137,15 @@ impl Remote {
     pub(super) fn url(&self) -> &str {
         &self.given
     }
+}
+
+/// A URL for reports and errors: the values of its query can be keys.
+fn without_values(url: &str) -> String {
+    let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
+    let names = query
+        .split('&')
+        .map(|it| it.split_once('=').map_or("…".to_owned(), |(name, _)| format!("{name}=…")));
+    format!("{before}?{}", names.collect::<Vec<_>>().join("&"))
 }
 
 /// The text of an error and its causes: the HTTP client's own text is only `client error (Connect)`.

@@ -24,6 +24,7 @@ use oauth2::{
     TokenResponse as _, TokenUrl,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::challenge::{USE_NONCE, nonce};
 use super::documents::ServerDocument;
@@ -358,11 +359,28 @@ impl Sending<'_> {
             let nonce = nonce.filter(|_| self.key.is_some() && wants_nonce(&response));
             match nonce {
                 Some(nonce) if asked.is_none() => asked = Some(nonce.to_owned()),
-                _ => return Ok(response.map(Into::into)),
+                _ => return Ok(response.map(|body| as_defined(&body))),
             }
         }
         Err(OAuthError::refused(&url, USE_NONCE, Some("the server asks for nonce after nonce")))
     }
+}
+
+/// An answer as RFC 6749 §5.1 has it: some servers write `expires_in` as a text and `scope` as a list.
+fn as_defined(body: &Bytes) -> Vec<u8> {
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(body) else {
+        return body.to_vec();
+    };
+    if let Some(Value::String(text)) = members.get("expires_in")
+        && let Ok(lifetime) = text.parse::<u64>()
+    {
+        members.insert("expires_in".to_owned(), lifetime.into());
+    }
+    if let Some(Value::Array(scopes)) = members.get("scope") {
+        let scopes: Vec<_> = scopes.iter().filter_map(Value::as_str).collect();
+        members.insert("scope".to_owned(), scopes.join(" ").into());
+    }
+    Value::Object(members).to_string().into_bytes()
 }
 
 fn wants_nonce(response: &http::Response<Bytes>) -> bool {

@@ -131,8 +131,12 @@ impl HttpLink {
                     continue;
                 }
                 position.failures = 0;
-                let message = Message::from_slice(event.data.as_bytes())
-                    .map_err(|broken| ClientError::Protocol(broken.error.message))?;
+                let message = match Message::from_slice(event.data.as_bytes()) {
+                    Ok(message) => message,
+                    // Events such as `ping` are not messages; some servers send theirs under names of their own.
+                    Err(_) if !matches!(&*event.event, "" | "message") => continue,
+                    Err(broken) => return Err(ClientError::Protocol(broken.error.message)),
+                };
                 match message {
                     Message::Response(response) => return Ok(End::Answer(Box::new(response))),
                     Message::Notification(notification) => {

@@ -248,6 +248,17 @@ async fn a_refresh_that_does_not_help_is_not_made_for_ever() {
     assert!(failure.contains("has run out already"), "{failure}");
 }
 
+// LibreChat-AI/librechat.ai#420, simpleidserver/SimpleIdServer#957
+#[tokio::test]
+async fn a_lifetime_as_text_and_scopes_as_a_list_are_read() {
+    let world = World::new(Rules::default()).await;
+    world.rules().token = json!({ "expires_in": "3600", "scope": ["read", "write"] });
+    world.client(world.oauth()).await.list_tools().await.unwrap();
+    world.rules().token = json!({ "expires_in": "soon" });
+    let failure = world.failure().await;
+    assert!(failure.contains("expires_in"), "{failure}");
+}
+
 #[tokio::test]
 async fn a_server_that_lists_too_many_scopes_is_refused() {
     let listed: Vec<_> = (0..1_000).map(|at| format!("scope{at}")).collect();

@@ -120,3 +120,43 @@ async fn what_a_server_does_not_declare_is_not_asked_for() {
     assert_eq!(client.list_resource_templates().await, Ok(Vec::new()));
     assert!(!fake.names().contains(&"prompts/list".to_owned()), "{:?}", fake.names());
 }
+
+// modelcontextprotocol/go-sdk#637, gravitational/teleport#63805, cloudwalk/hermes-mcp#65; and
+// modelcontextprotocol/python-sdk#1514, where the answer has a name of its own.
+#[tokio::test]
+async fn events_of_other_names_are_no_messages() {
+    let fake = Fake::new(|seen, _| match seen.name() {
+        "initialize" => seen.initialized(json!({"tools": {}}), 1),
+        "tools/list" => {
+            let answer = json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": {"tools": []}});
+            events(&format!("event: ping\ndata: {{\"time\": 1}}\n\nevent: keepalive\ndata: x\n\nevent: error\ndata: {answer}\n\n"))
+        }
+        "notifications/initialized" => status(202),
+        _ => status(405),
+    })
+    .await;
+    for era in [Era::Legacy, Era::Modern] {
+        let client = Client::http(&fake.url(), ClientConfig::new(era)).await.unwrap();
+        assert_eq!(client.list_tools().await, Ok(Vec::new()), "{era:?}");
+    }
+}
+
+// openai/codex#37228, UsefulSoftwareCo/executor#1399
+#[tokio::test]
+async fn answers_are_asked_for_uncompressed_and_compressed_ones_are_said_to_be() {
+    let fake = Fake::new(|seen, _| match seen.name() {
+        "initialize" => seen.initialized(json!({"tools": {}}), 1),
+        "tools/list" => {
+            assert_eq!(seen.header("accept-encoding"), "identity");
+            let mut answer = seen.result(json!({"tools": []}));
+            answer.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+            answer
+        }
+        "notifications/initialized" => status(202),
+        _ => status(405),
+    })
+    .await;
+    let client = Client::http(&fake.url(), legacy()).await.unwrap();
+    let failure = client.list_tools().await.unwrap_err().to_string();
+    assert!(failure.contains("gzip"), "{failure}");
+}

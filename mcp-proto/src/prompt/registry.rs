@@ -6,13 +6,14 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{GetPromptResult, IntoPrompt, Prompt, PromptArgument};
 use crate::content;
 use crate::context::Context;
 use crate::handler::{self, Taken};
 use crate::interrupt::{Interrupt, RequestError};
+use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema;
@@ -179,14 +180,8 @@ pub(crate) fn unknown(name: &str) -> ErrorObject {
 /// Checks arguments as they were sent: they must be strings, and all required ones must be present. Unlisted ones are
 /// ignored.
 fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObject> {
-    let mut given = match arguments {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(given)) => given,
-        Some(_) => {
-            return Err(ErrorObject::invalid_params(
-                "params.arguments must be an object of strings",
-            ));
-        }
+    let Some(mut given) = json::object_or_empty(arguments) else {
+        return Err(ErrorObject::invalid_params("params.arguments must be an object of strings"));
     };
     let mut read = Arguments::new();
     for argument in &prompt.arguments {

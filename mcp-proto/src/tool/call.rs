@@ -12,11 +12,12 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError, lenient};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
+use crate::json;
 use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
 use crate::service::{Call, Warned};
@@ -260,9 +261,6 @@ impl Room {
 
 /// The arguments of a call; none are an empty object.
 fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObject> {
-    match arguments {
-        None | Some(Value::Null) => Ok(Value::Object(Map::new())),
-        Some(arguments @ Value::Object(_)) => Ok(arguments),
-        Some(_) => Err(ErrorObject::invalid_params("params.arguments must be an object")),
-    }
+    let arguments = json::object_or_empty(arguments).map(Value::Object);
+    arguments.ok_or_else(|| ErrorObject::invalid_params("params.arguments must be an object"))
 }

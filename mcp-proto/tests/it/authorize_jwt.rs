@@ -191,6 +191,8 @@ async fn subject_and_scopes_of_a_token_are_those_of_the_caller() {
         (json!({ "scope": null }), ""),
         (json!({ "scope": null, "scp": "b a" }), "a b"),
         (json!({ "scope": "a", "scp": ["b"] }), "a b"),
+        // wundergraph/cosmo#3251, DuendeArchive/IdentityServer4#5396
+        (json!({ "scope": ["b", "a"] }), "a b"),
     ] {
         let call = Raw::modern("tools/call", json!({ "name": "who", "arguments": {} }));
         let token = signer.token(&but(claims("ada"), &others));

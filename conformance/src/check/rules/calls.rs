@@ -8,7 +8,7 @@ use super::super::rule::Probe::Asks;
 use super::super::rule::{
     Outcome, Rule, Scope, Verdict, declares, finding, holds_for, holds_if, inapplicable,
 };
-use super::{EVERYWHERE, MUST, SHOULD};
+use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, MadeCall, Revision};
 use crate::schema::local::unfit;
 
@@ -29,7 +29,16 @@ pub(super) const RULES: &[Rule] = &[
         title: "A tool with an outputSchema returns structuredContent that matches it",
         fix: "return structuredContent that matches the schema in every result that is not an error",
         scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
-        probe: Asks(|bench| structured(bench).boxed()),
+        probe: Asks(|bench| structured(bench, false).boxed()),
+    },
+    Rule {
+        id: "tools.error-content",
+        level: PRACTICE,
+        section: "Tools, Output schema",
+        title: "A result with isError has no structuredContent, or such that matches the outputSchema",
+        fix: "say the error in content alone: some clients hold structuredContent against the schema and do not show the error",
+        scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
+        probe: Asks(|bench| structured(bench, true).boxed()),
     },
     Rule {
         id: "tools.progress",
@@ -101,7 +110,8 @@ async fn arguments(bench: &mut Bench) -> Outcome {
     holds_for(exchange.is_failure() || by_code, call, &exchange)
 }
 
-async fn structured(bench: &mut Bench) -> Outcome {
+/// Judges the results with `isError`, or those without.
+async fn structured(bench: &mut Bench, is_error: bool) -> Outcome {
     make(bench).await;
     let (made, _) = bench.calls.as_ref().ok_or_else(not_called)?;
     let mut judged = 0;
@@ -110,11 +120,12 @@ async fn structured(bench: &mut Bench) -> Outcome {
         let Some(schema) = call.tool.get("outputSchema") else { continue };
         let Some(result) = call.exchange.result() else { continue };
         let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
-        if !is_complete || call.exchange.is_failure() {
+        if !is_complete || call.exchange.is_failure() != is_error {
             continue;
         }
         let name = name(&call.tool).unwrap_or_default();
         let seen = match result.get("structuredContent") {
+            None if is_error => None,
             None => Some("the result has no structuredContent".to_owned()),
             // That the schema is not valid is another finding.
             Some(content) => unfit(schema, content).unwrap_or_default(),

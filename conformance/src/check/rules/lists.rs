@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2025-11-25, Tools, Tool names",
         title: "The name of a tool has 1 to 128 characters, which are A–Z a–z 0–9 _ - .",
-        fix: "name tools with letters, digits, underscores, hyphens and dots",
+        fix: "name tools with letters, digits, underscores and hyphens",
         scope: Scope { first: Revision::V2025_11_25, ..EVERYWHERE },
         probe: Reads(name_characters),
     },

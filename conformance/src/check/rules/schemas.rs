@@ -15,13 +15,13 @@ const LONGEST: usize = 64;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        id: "tools.name-length",
+        id: "tools.portable-name",
         level: PRACTICE,
         section: "none (clients)",
-        title: "The name of a tool has at most 64 characters",
-        fix: "shorten the name: some model vendors refuse longer names",
+        title: "The name of a tool has at most 64 characters, and no dot",
+        fix: "shorten the name, and write _ for each dot: some clients and model vendors refuse other names, or all tools with them",
         scope: EVERYWHERE,
-        probe: Reads(name_length),
+        probe: Reads(portable_name),
     },
     Rule {
         id: "schemas.root",
@@ -61,10 +61,14 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn name_length(tool: &Value) -> Option<String> {
+fn portable_name(tool: &Value) -> Option<String> {
     let name = tool.get("name").and_then(Value::as_str)?;
-    let long = (LONGEST + 1..=128).contains(&name.chars().count());
-    long.then(|| format!("its name has {} characters", name.chars().count()))
+    let length = name.chars().count();
+    match length {
+        _ if length > 128 => None,
+        _ if length > LONGEST => Some(format!("its name has {length} characters")),
+        _ => name.contains('.').then(|| "its name has a dot".to_owned()),
+    }
 }
 
 fn root(tool: &Value) -> Option<String> {

@@ -35,8 +35,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.characters",
         level: MUST,
         section: "Streamable HTTP, Session management",
-        title: "A session id has only visible ASCII characters (0x21 to 0x7E)",
-        fix: "use session ids of letters, digits and hyphens, such as UUIDs",
+        title: "A session id is sent once and has only visible ASCII characters (0x21 to 0x7E)",
+        fix: "send one mcp-session-id of letters, digits and hyphens, such as a UUID: clients join two",
         scope: LEGACY_HTTP,
         probe: Asks(|bench| characters(bench).boxed()),
     },
@@ -146,6 +146,8 @@ fn no_sessions() -> Verdict {
 async fn characters(bench: &mut Bench) -> Outcome {
     let exchange = bench.greeting.clone();
     let session = exchange.headers.get("mcp-session-id").ok_or_else(no_sessions)?;
+    let count = exchange.headers.get_all("mcp-session-id").iter().count();
+    holds_if(count == 1, format!("mcp-session-id was sent {count} times"), &exchange)?;
     let good = session.as_bytes().iter().all(|byte| (0x21..=0x7e).contains(byte));
     holds_if(good && !session.is_empty(), format!("the id is {session:?}"), &exchange)
 }

@@ -2,19 +2,24 @@
 
 mod words;
 
+use std::future::ready;
+
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use self::words::{hidden, instruction};
 use super::super::rule::Probe::{Asks, Reads};
-use super::super::rule::{Outcome, Rule, Scope, finding};
+use super::super::rule::{Outcome, Rule, Scope, every_item, finding};
 use super::{EVERYWHERE, MUST, PRACTICE};
 use crate::calls::tokens;
 use crate::probe::{Bench, Revision};
-use crate::schema::local::{each, invalid, unusable};
+use crate::schema::local::{each, invalid, unfit, unusable};
 
 /// How many tokens `tools/list` may take: a tenth of what the smaller models of today hold.
 const MOST_TOKENS: usize = 20_000;
+
+/// The hints of a tool (schema: `ToolAnnotations`).
+const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -25,6 +30,15 @@ pub(super) const RULES: &[Rule] = &[
         fix: "use the types and keywords of JSON Schema: one invalid schema makes some clients refuse all tools",
         scope: Scope { first: Revision::V2025_11_25, ..EVERYWHERE },
         probe: Reads(valid),
+    },
+    Rule {
+        id: "schemas.dialect",
+        level: PRACTICE,
+        section: "2025-11-25, Basic, JSON Schema usage",
+        title: "A schema that names its dialect names JSON Schema 2020-12",
+        fix: "write in 2020-12, or leave $schema out: clients need not know another dialect, and some drop such tools",
+        scope: EVERYWHERE,
+        probe: Reads(dialect),
     },
     Rule {
         id: "schemas.patterns",
@@ -54,6 +68,24 @@ pub(super) const RULES: &[Rule] = &[
         probe: Reads(required),
     },
     Rule {
+        id: "schemas.values",
+        level: PRACTICE,
+        section: "JSON Schema Validation 2020-12, 6.1.2 and 9.2",
+        title: "A default fits its schema, and an enum has values, each once, of which some fit its type",
+        fix: "correct the default or the enum: some clients send the default, and some model vendors refuse the tool",
+        scope: EVERYWHERE,
+        probe: Reads(values),
+    },
+    Rule {
+        id: "tools.hints",
+        level: PRACTICE,
+        section: "Tools, ToolAnnotations",
+        title: "Hints stand in annotations, are spelt as in the schema, and do not contradict each other",
+        fix: "write readOnlyHint, destructiveHint, idempotentHint and openWorldHint into annotations: clients ignore others, and ask the user, or do not",
+        scope: EVERYWHERE,
+        probe: Reads(hints),
+    },
+    Rule {
         id: "tools.price",
         level: PRACTICE,
         section: "none (models)",
@@ -66,19 +98,19 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.hidden-text",
         level: PRACTICE,
         section: "Security best practices",
-        title: "Names and descriptions have no invisible characters",
-        fix: "remove them: people who review the tool cannot see what the model reads",
+        title: "Names and descriptions, also of prompts and resources, and the instructions have no invisible characters",
+        fix: "remove them: people who review the server cannot see what the model reads",
         scope: EVERYWHERE,
-        probe: Reads(no_hidden_text),
+        probe: Asks(|bench| ready(no_hidden_texts(bench)).boxed()),
     },
     Rule {
         id: "tools.instructions",
         level: PRACTICE,
         section: "Security best practices",
-        title: "Descriptions say what a tool does, and do not give orders to the model about users, secrets or other tools",
-        fix: "describe the tool alone: scanners and careful clients take such texts for tool poisoning",
+        title: "Descriptions, also of prompts and resources, do not give orders to the model about users, secrets or other tools",
+        fix: "describe what it is alone: scanners and careful clients take such texts for tool poisoning",
         scope: EVERYWHERE,
-        probe: Reads(no_instructions),
+        probe: Asks(|bench| ready(listed(bench, no_instructions)).boxed()),
     },
 ];
 
@@ -89,6 +121,33 @@ fn schemas(tool: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
 
 fn valid(tool: &Value) -> Option<String> {
     schemas(tool).find_map(|(name, schema)| Some(format!("{name}: {}", invalid(schema)?)))
+}
+
+fn dialect(tool: &Value) -> Option<String> {
+    schemas(tool).find_map(|(name, schema)| {
+        let named = schema.get("$schema")?.as_str()?;
+        let is_usual =
+            named.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema";
+        (!is_usual).then(|| format!("{name} names {named}"))
+    })
+}
+
+fn hints(tool: &Value) -> Option<String> {
+    let beside = HINTS.iter().find(|it| tool.get(**it).is_some());
+    if let Some(hint) = beside {
+        return Some(format!("{hint} stands beside annotations, not in it"));
+    }
+    let annotations = tool.get("annotations")?.as_object()?;
+    let is_misspelt = |name: &&String| {
+        let plain = name.replace(['_', '-'], "");
+        !HINTS.contains(&name.as_str()) && HINTS.iter().any(|it| it.eq_ignore_ascii_case(&plain))
+    };
+    if let Some(name) = annotations.keys().find(is_misspelt) {
+        return Some(format!("annotations has {name}, which no client knows"));
+    }
+    let is_set = |hint: &str| annotations.get(hint) == Some(&Value::Bool(true));
+    (is_set("readOnlyHint") && is_set("destructiveHint"))
+        .then(|| "it has both readOnlyHint and destructiveHint".to_owned())
 }
 
 fn compiled(tool: &Value) -> Option<String> {
@@ -131,6 +190,28 @@ fn required(tool: &Value) -> Option<String> {
     })
 }
 
+fn values(tool: &Value) -> Option<String> {
+    schemas(tool).find_map(|(name, schema)| {
+        each(schema, name, &|schema, at| {
+            let misfit = |value: &Value| unfit(schema, value).ok().flatten();
+            if let Some(problem) = schema.get("default").and_then(misfit) {
+                return Some(format!("the default of {at}: {problem}"));
+            }
+            let values = schema.get("enum")?.as_array()?;
+            let mut others = values.iter().enumerate();
+            let twice = others.find(|(index, it)| values.iter().take(*index).any(|one| one == *it));
+            match twice {
+                _ if values.is_empty() => Some(format!("{at} has an enum without values")),
+                Some((_, value)) => Some(format!("{at} has {value} twice in its enum")),
+                None if values.iter().all(|it| misfit(it).is_some()) => {
+                    Some(format!("no value of the enum of {at} fits the rest of its schema"))
+                }
+                None => None,
+            }
+        })
+    })
+}
+
 /// Whether the schema at this place says what a value is, and not only on what condition.
 fn is_stated(at: &str) -> bool {
     !at.split('/').any(|it| matches!(it, "if" | "then" | "else" | "not"))
@@ -152,11 +233,30 @@ async fn price(bench: &mut Bench) -> Outcome {
     finding(seen, &bench.page("tools/list"))
 }
 
+/// Judges what is listed for models to read.
+fn listed(bench: &Bench, wrong: fn(&Value) -> Option<String>) -> Outcome {
+    let lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+    lists.iter().try_for_each(|list| every_item(bench, list, wrong))
+}
+
+fn no_hidden_texts(bench: &Bench) -> Outcome {
+    listed(bench, no_hidden_text)?;
+    let instructions = bench.greeting.result().and_then(|it| it.get("instructions"));
+    match instructions.and_then(no_hidden_text) {
+        Some(problem) => finding(format!("instructions: {problem}"), &bench.greeting),
+        None => Ok(()),
+    }
+}
+
 fn no_hidden_text(tool: &Value) -> Option<String> {
     texts(tool, "", &|at, text| {
         let (character, place) = hidden(text)?;
         let code = u32::from(character);
-        Some(format!("{at} has the invisible character U+{code:04X} at character {place}"))
+        Some(
+            format!("{at} has the invisible character U+{code:04X} at character {place}")
+                .trim_start()
+                .to_owned(),
+        )
     })
 }
 

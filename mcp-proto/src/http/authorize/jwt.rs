@@ -64,12 +64,12 @@ struct Unverified {
 struct Claims {
     #[serde(default)]
     sub: String,
-    scope: Option<String>,
+    scope: Option<OneOrMany>,
     scp: Option<OneOrMany>,
     cnf: Option<Map<String, Value>>,
 }
 
-/// `scp`, which no RFC defines: one text with several scopes, or a list.
+/// One text with several scopes (`scope`, RFC 8693 §4.2), or a list, which some servers write, also as `scp`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -247,12 +247,10 @@ impl Authorizer for JwtTokens {
 
 impl Claims {
     fn scopes(&self) -> Scopes {
-        let scp = match &self.scp {
-            Some(OneOrMany::One(text)) => std::slice::from_ref(text),
-            Some(OneOrMany::Many(texts)) => texts,
-            None => &[],
-        };
-        let texts = self.scope.iter().chain(scp);
+        let texts = [&self.scope, &self.scp].into_iter().flatten().flat_map(|it| match it {
+            OneOrMany::One(text) => std::slice::from_ref(text),
+            OneOrMany::Many(texts) => texts,
+        });
         Scopes::of(texts.flat_map(|text| text.split_ascii_whitespace()))
     }
 }

@@ -68,11 +68,16 @@ fn searching() -> Server {
         .unwrap()
 }
 
-/// modelcontextprotocol/typescript-sdk#2012, NVIDIA/NeMo-Agent-Toolkit#1269, modelcontextprotocol/inspector#328
+/// modelcontextprotocol/typescript-sdk#2012, NVIDIA/NeMo-Agent-Toolkit#1269, modelcontextprotocol/inspector#328,
+/// modelcontextprotocol/php-sdk#284, elgorro/aiquila#442
 #[tokio::test]
 async fn nulls_in_place_of_nothing_are_nothing() {
     let server = searching();
-    for params in [json!({"name": "now"}), json!({"name": "now", "arguments": null})] {
+    for params in [
+        json!({"name": "now"}),
+        json!({"name": "now", "arguments": null}),
+        json!({"name": "now", "arguments": []}),
+    ] {
         for result in everywhere(&server, "tools/call", &params).await {
             assert_eq!((text(&result), &result["isError"]), ("now", &Value::Null));
         }
@@ -83,7 +88,7 @@ async fn nulls_in_place_of_nothing_are_nothing() {
         assert_eq!(text(&result), "a None None None");
     }
     // What is required is said to be, by its name.
-    for arguments in [json!(null), json!({}), json!({"after": "b"})] {
+    for arguments in [json!(null), json!({}), json!([]), json!({"after": "b"})] {
         let params = json!({"name": "search", "arguments": arguments});
         for result in everywhere(&server, "tools/call", &params).await {
             assert_eq!(result["isError"], true);

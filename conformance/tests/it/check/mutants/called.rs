@@ -80,6 +80,21 @@ pub(super) fn tools() -> Vec<Mutant> {
             "schemas.required",
             write(|tool| tool["inputSchema"] = json!({"type": "object", "required": ["x"]})),
         ),
+        modern("schemas.values", takes(json!({"type": "string", "default": null}))),
+        legacy(
+            "schemas.dialect",
+            write(|tool| {
+                tool["inputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+            }),
+        ),
+        modern("tools.hints", write(|tool| tool["annotations"]["readonlyHint"] = true.into())),
+        legacy(
+            "tools.error-content",
+            with(json!({"type": "integer", "minimum": 5})).and(instead(|asked| {
+                let result = json!({"content": [], "isError": true, "structuredContent": {"x": 4}});
+                asked.is_call("look").then(|| asked.answered(result))
+            })),
+        ),
         modern("tools.price", write(|tool| tool["description"] = "a word ".repeat(12_000).into())),
         legacy(
             "tools.hidden-text",

@@ -238,7 +238,7 @@ pub(super) fn calls() -> Vec<Mutant> {
                 ),
             ),
         ),
-        legacy("tools.name-length", first_tool("name", "n".repeat(65).into())),
+        legacy("tools.portable-name", first_tool("name", "n".repeat(65).into())),
         legacy("schemas.root", first_tool("inputSchema", json!({"type": "object", "anyOf": [{}]}))),
         modern(
             "schemas.property-names",
