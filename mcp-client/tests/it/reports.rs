@@ -160,3 +160,21 @@ async fn answers_are_asked_for_uncompressed_and_compressed_ones_are_said_to_be()
     let failure = client.list_tools().await.unwrap_err().to_string();
     assert!(failure.contains("gzip"), "{failure}");
 }
+
+// NousResearch/hermes-agent#101330: what a failed call says in structuredContent is lost.
+#[tokio::test]
+async fn a_failed_call_keeps_what_it_says() {
+    let fake = Fake::new(|seen, _| match seen.name() {
+        "initialize" => seen.initialized(json!({"tools": {}}), 1),
+        "tools/call" => {
+            seen.result(json!({"content": [], "isError": true, "structuredContent": {"code": 7}}))
+        }
+        "notifications/initialized" => status(202),
+        _ => status(405),
+    })
+    .await;
+    let client = Client::http(&fake.url(), legacy()).await.unwrap();
+    let failed = client.call_tool("t", json!({})).await.unwrap();
+    assert!(failed.is_error);
+    assert_eq!(failed.structured_content, Some(json!({"code": 7})));
+}

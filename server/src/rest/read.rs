@@ -220,8 +220,14 @@ impl<'de> Deserialize<'de> for Parts<'de> {
     }
 }
 
-/// The revision that `If-Match` demands. `None` if the header is absent or allows any revision (RFC 9110 §13.1.1).
+/// The revision that `If-Match` demands of a change. `None` if the header is absent or allows any revision (RFC 9110
+/// §13.1.1).
 pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failure> {
+    if head.headers.contains_key(IF_NONE_MATCH) {
+        return Err(Failure::bad_request(
+            "If-None-Match belongs to GET and HEAD: a change takes If-Match with the entity tag that it was made for",
+        ));
+    }
     let mut values = head.headers.get_all(IF_MATCH).iter();
     let Some(value) = values.next() else {
         return Ok(None);

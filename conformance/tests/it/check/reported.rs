@@ -354,6 +354,27 @@ async fn junit_has_no_characters_that_xml_does_not_have() {
     while reader.read_event().unwrap() != Event::Eof {}
 }
 
+/// PrefectHQ/fastmcp#3409, bug-ops/mcp-execution#299, JSONbored/loopover#6396: texts of a server are orders to a terminal.
+#[tokio::test]
+async fn reports_for_people_have_no_control_characters() {
+    for format in ["text", "markdown", "html"] {
+        let report = ping(format, "a\u{1b}[2Jb").await;
+        assert!(!report.contains(|it: char| it.is_control() && it != '\n'), "{report:?}");
+        assert!(report.contains("a\u{fffd}"), "{report:?}");
+    }
+}
+
+/// HKUDS/nanobot#4584, exa-labs/exa-mcp-server#239: a key in the URL ends in the log of a CI job.
+#[tokio::test]
+async fn values_in_the_query_of_a_url_are_not_shown() {
+    let url = format!("{}?exaApiKey=SECRET", garbage());
+    for format in ["text", "json", "junit", "sarif", "html", "markdown"] {
+        let (_, out, error) =
+            run(&["check", "--url", &url, "--only", "base.ping", "--format", format]).await;
+        assert!(!out.contains("SECRET") && !error.contains("SECRET"), "{format}: {out}");
+    }
+}
+
 /// github/codeql-action#1553 and #2456, ossf/scorecard-action#1149: places that are no reference to a file.
 #[tokio::test]
 async fn a_place_in_sarif_is_a_reference_whatever_the_server_is_called() {

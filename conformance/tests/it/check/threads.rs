@@ -251,3 +251,16 @@ async fn a_program_that_no_client_understands_is_not_reached() {
     let error = check.run(|_| {}).await.unwrap_err().to_string();
     assert!(error.contains("what came first is \"Content-Length: 9\""), "{error}");
 }
+
+/// modelcontextprotocol/csharp-sdk#1390, trpc-group/trpc-mcp-go#101: a server asks for a ping before it answers.
+#[tokio::test]
+async fn a_ping_of_the_server_is_answered() {
+    let fault = r#"called() {
+        echo '{"jsonrpc":"2.0","id":"p","method":"ping"}'
+        IFS= read -r pong
+        case $pong in '{"id":"p",'*'"result":{}}') result '{"content":[]}';; *) refuse -32603;; esac
+    }"#;
+    let only = ["base.answered", "tools.answered"].map(str::to_owned);
+    let report = small::check(fault).only(only).run(|_| {}).await.unwrap();
+    assert!(found(&report).into_iter().eq([""; 0]), "{}", text(&report));
+}

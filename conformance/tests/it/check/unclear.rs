@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::correct::correct;
 use super::{over_http, text};
-use crate::mutation::{Answer, Fault, SentRequest, ask, broken, instead, result};
+use crate::mutation::{Answer, Fault, SentRequest, answer, ask, broken, instead, result};
 use crate::serve::serve;
 
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -200,4 +200,33 @@ async fn a_refused_token_need_not_be_answered_as_a_call() {
     let only = ["access.challenge", "base.id-echo", "base.once"].map(str::to_owned);
     let report = check.only(only).run(|_| {}).await.unwrap();
     assert_eq!(report.findings().count(), 0, "{}", text(&report));
+}
+
+/// tari-project/universe#3320, crewrig/crewrig#983: one refused start is read as a verdict.
+#[tokio::test]
+async fn a_revision_whose_handshake_was_refused_once_is_said_not_to_be_judged() {
+    let is_asked = |asked: &SentRequest| {
+        asked.body["params"]["protocolVersion"] == "2025-06-18" && asked.is_rpc("initialize")
+    };
+    let busy = instead(move |asked| is_asked(asked).then(|| Answer::new(503, Value::Null)));
+    let check = over_http(broken(correct(), busy))
+        .only(["base.ping".to_owned(), "handshake.speaks".to_owned()]);
+    let report = check.run(|_| {}).await.unwrap();
+    let unclear = report.judged.iter().find(|it| matches!(it.verdict, Verdict::Unclear(_)));
+    let unclear = unclear.unwrap_or_else(|| panic!("{}", text(&report)));
+    assert_eq!((unclear.rule.id, unclear.revision), ("handshake.speaks", Revision::V2025_06_18));
+}
+
+/// openai/codex#37228, UsefulSoftwareCo/executor#1399: a proxy compresses answers to whoever does not refuse it.
+#[tokio::test]
+async fn answers_are_asked_for_without_an_encoding_and_one_is_named() {
+    let encoded = answer(|asked, answer| {
+        assert_eq!(asked.headers["accept-encoding"], "identity");
+        if asked.is_rpc("ping") {
+            answer.headers.insert("content-encoding", "br".parse().unwrap());
+        }
+    });
+    let check = over_http(broken(correct(), encoded)).revisions(vec![LEGACY]);
+    let report = check.only(["base.ping".to_owned()]).run(|_| {}).await.unwrap();
+    assert!(text(&report).contains("encoding \"br\""), "{}", text(&report));
 }

@@ -44,6 +44,12 @@ async fn if_match_guards_every_change() {
             assert_eq!(reply.json()["revision"], 1);
             assert!(reply.error().contains(&id), "{reply:?}");
         }
+        // HarperFast/harper#1435: a condition that is not looked at must not be taken for met.
+        for tag in ["*", "\"1\""] {
+            let reply = client.call(method, path, &[("if-none-match", tag)], body).await;
+            assert_eq!(reply.status, 400, "{method} {tag}");
+            assert!(reply.error().contains("If-Match"), "{reply:?}");
+        }
         for wrong in ["1", "\"one\"", "\"+1\"", "\"01\"", "W/\"1\"", "\"1\", \"2\"", ""] {
             let reply = client.call(method, path, &[("if-match", wrong)], body).await;
             assert_eq!(reply.status, 400, "{method} {wrong}");
