@@ -21,20 +21,10 @@ pub fn program(names: &[&str], package: &str) -> Result<PathBuf, String> {
     }
     let apt = install::on_path("apt-get").filter(|_| is_ci() && is_superuser());
     let apt = apt.ok_or_else(|| format!("{package} not found"))?;
-    for arguments in [
-        ["-qq", "update"].as_slice(),
-        &[
-            "-qq",
-            "-o",
-            "DPkg::Lock::Timeout=300",
-            "install",
-            "-y",
-            "--no-install-recommends",
-            package,
-        ],
-    ] {
+    let options = "-qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends";
+    for line in ["-qq update".to_owned(), format!("{options} {package}")] {
         let mut install = Command::new(&apt);
-        install.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        install.args(line.split(' ')).env("DEBIAN_FRONTEND", "noninteractive");
         process::succeed(&mut install, PACKAGES_DEADLINE).map_err(|error| error.to_string())?;
     }
     found().ok_or_else(|| format!("{package} was installed and is not on the path"))

@@ -172,21 +172,17 @@ fn tested(name: &str, manifest: &str) -> Result<bool> {
 }
 
 fn formatted() -> Result<bool> {
-    for (name, manifest) in workspaces() {
-        let line = format!("cargo fmt --manifest-path {manifest} --all --check");
-        if !step(&format!("formatting: {name}"), &line, &[])? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    in_each("formatting", "fmt", "--all --check")
 }
 
 fn linted() -> Result<bool> {
+    in_each("lints", "clippy --locked", "--workspace --all-targets -- -D warnings")
+}
+
+fn in_each(what: &str, command: &str, options: &str) -> Result<bool> {
     for (name, manifest) in workspaces() {
-        let line = format!(
-            "cargo clippy --locked --manifest-path {manifest} --workspace --all-targets -- -D warnings"
-        );
-        if !step(&format!("lints: {name}"), &line, &[])? {
+        let line = format!("cargo {command} --manifest-path {manifest} {options}");
+        if !step(&format!("{what}: {name}"), &line, &[])? {
             return Ok(false);
         }
     }
