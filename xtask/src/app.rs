@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::chromium;
 use xtask::install::{self, Toolbox};
 use xtask::process::{self, Server};
-use xtask::{Result, is_ci, programs, say};
+use xtask::{Result, apt, is_ci, programs, say};
 
 /// The folder below `xtask` with the lock file of the host and of the browser's driver.
 pub(crate) const SOURCE: &str = "app";
@@ -31,7 +30,7 @@ pub(crate) struct Arguments {
 /// Runs the checks. `true` when none failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let found = install::install(Toolbox::Node, SOURCE)
-        .and_then(|installed| Ok((installed, chromium::find()?)));
+        .and_then(|installed| Ok((installed, apt::chromium()?)));
     let Some((installed, chromium)) = install::or_report("the view", found)? else {
         return Ok(!is_ci());
     };

@@ -9,6 +9,14 @@ use crate::{install, is_ci, process};
 /// The time limit for installing a package.
 const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
 
+/// The browser in which pages are tested.
+///
+/// # Errors
+/// As [`program`].
+pub fn chromium() -> Result<PathBuf, String> {
+    program(&["chromium", "chromium-browser", "google-chrome"], "chromium")
+}
+
 /// The first of these programs that this machine has. If none is found, a CI run installs `package`, provided that it
 /// runs as root and has `apt-get`.
 ///

@@ -3,7 +3,6 @@
 mod api;
 mod app;
 mod audit;
-mod chromium;
 mod ci;
 mod dist;
 mod docs;

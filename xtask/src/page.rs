@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::chromium;
 use xtask::install::{self, Installed, Toolbox};
-use xtask::{Result, is_ci, process, programs, root, say};
+use xtask::{Result, apt, is_ci, process, programs, root, say};
 
 /// The folder of the page.
 pub(crate) const SOURCE: &str = "server/page";
@@ -48,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         install::mirror(&source.join(part), &folder.join(part))?;
     }
     let checked = check(&installed, &source)?;
-    let found = arguments.chromium.clone().map_or_else(chromium::find, Ok);
+    let found = arguments.chromium.clone().map_or_else(apt::chromium, Ok);
     let Some(chromium) = install::or_report("the page in a browser", found)? else {
         return Ok(!is_ci() && checked);
     };
