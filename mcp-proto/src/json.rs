@@ -184,8 +184,8 @@ pub(crate) struct Member<'m, A> {
     value: &'m mut A,
 }
 
-/// The members of an optional object; `None` for a value of another kind. Absent ones are written as `null` by clients in
-/// Rust and Swift, and as `[]` by those in PHP.
+/// The members of an optional object; `None` for a value of another kind. Absent ones are written as `null` by clients
+/// in Rust and Swift, and as `[]` by those in PHP.
 pub(crate) fn object_or_empty(value: Option<Value>) -> Option<Map<String, Value>> {
     match value {
         None | Some(Value::Null) => Some(Map::new()),

@@ -354,7 +354,8 @@ async fn junit_has_no_characters_that_xml_does_not_have() {
     while reader.read_event().unwrap() != Event::Eof {}
 }
 
-/// PrefectHQ/fastmcp#3409, bug-ops/mcp-execution#299, JSONbored/loopover#6396: texts of a server are orders to a terminal.
+/// PrefectHQ/fastmcp#3409, bug-ops/mcp-execution#299, JSONbored/loopover#6396: texts of a server are orders to a
+/// terminal.
 #[tokio::test]
 async fn reports_for_people_have_no_control_characters() {
     for format in ["text", "markdown", "html"] {
