@@ -57,6 +57,7 @@ const DPOP: HeaderName = HeaderName::from_static("dpop");
 /// Give it to a client by [`ClientConfig::with_credentials`](super::ClientConfig::with_credentials). Several clients of
 /// the same endpoint may share it: then they share the tokens, and a person is asked once. The time
 /// limits of requests do not count the time of their authorization.
+#[must_use]
 pub struct OAuth {
     endpoint: Url,
     /// The endpoint as a [`Uri`], to compare with the URLs of the client's requests.
@@ -136,7 +137,6 @@ impl OAuth {
 
     /// A client that is already registered at an authorization server. It is used at the first authorization server
     /// that the MCP server names, or at the one of [`OAuth::with_issuer`], and never at another.
-    #[must_use]
     pub fn with_client(mut self, client: RegisteredClient) -> Self {
         self.settings.client = Some(client);
         self
@@ -144,28 +144,24 @@ impl OAuth {
 
     /// The URL of the client's metadata document, which is its id at servers that accept such ids (client id metadata
     /// documents): an https URL of the embedder's own, with a path.
-    #[must_use]
     pub fn with_metadata_document(mut self, url: impl Into<String>) -> Self {
         self.settings.document = Some(url.into());
         self
     }
 
     /// The client's name when it registers itself. The name of this library by default.
-    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = name.into();
         self
     }
 
     /// The one authorization server that may be used. By default it is the first that the MCP server names.
-    #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.settings.issuer = Some(issuer.into());
         self
     }
 
     /// Where tokens and registrations are kept. In memory by default.
-    #[must_use]
     pub fn with_store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.settings.store = store;
         self
@@ -173,7 +169,6 @@ impl OAuth {
 
     /// Accepts only tokens that are bound to a key of this client (DPoP, RFC 9449). By default tokens are bound if both
     /// servers support it.
-    #[must_use]
     pub fn with_proofs_required(mut self) -> Self {
         self.settings.needs_proofs = true;
         self

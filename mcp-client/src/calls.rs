@@ -39,13 +39,11 @@ pub enum Reference {
 
 impl ToolResult {
     /// A result with this content.
-    #[must_use]
     pub fn new(content: impl Into<Vec<ContentBlock>>) -> Self {
         Self { content: content.into(), structured_content: None, is_error: false, meta: None }
     }
 
     /// All text of the content.
-    #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.text.as_str()),

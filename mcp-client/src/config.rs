@@ -23,6 +23,7 @@ pub(super) const NAME: &str = env!("CARGO_PKG_NAME");
 /// The client's identity, protocol version and bounds.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct ClientConfig {
     /// The protocol version to use. `None` detects the server's version when it connects: the modern era first, then
     /// the handshake. A legacy revision is offered in the handshake, and the server may answer with another one of that
@@ -86,7 +87,6 @@ type HeadersOf = dyn Fn(&Method, &Uri) -> HeaderMap + Send + Sync;
 
 impl ClientConfig {
     /// Defaults for an era, with its newest revision. [`ClientConfig::default`] detects the era.
-    #[must_use]
     pub fn new(era: Era) -> Self {
         Self {
             version: Some(match era {
@@ -99,7 +99,6 @@ impl ClientConfig {
 
     /// The same, with a bearer token in every HTTP request (RFC 6750). Connecting over HTTP with a text that is not a
     /// token fails with [`ClientError::Unauthorized`].
-    #[must_use]
     pub fn with_bearer(self, token: &str) -> Self {
         match Bearer::new(token) {
             Ok(bearer) => self.with_credentials(Arc::new(bearer)),
@@ -109,7 +108,6 @@ impl ClientConfig {
 
     /// The same, with a header in every HTTP request. Connecting over HTTP with a name or a value that no header can
     /// have fails with [`ClientError::Connection`].
-    #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         match (name.parse::<HeaderName>(), value.parse()) {
             (Ok(name), Ok(value)) => {
@@ -123,42 +121,36 @@ impl ClientConfig {
     }
 
     /// The same, with another name and version of the client.
-    #[must_use]
     pub fn with_info(mut self, info: Implementation) -> Self {
         self.info = info;
         self
     }
 
     /// The same, and declares a capability, such as `elicitation` with `{}`.
-    #[must_use]
     pub fn with_capability(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.capabilities.insert(name.into(), value.into());
         self
     }
 
     /// The same, with another time limit of requests.
-    #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
     /// The same, with another place for the stderr of a child process.
-    #[must_use]
     pub fn with_stderr(mut self, stderr: Stderr) -> Self {
         self.stderr = stderr;
         self
     }
 
     /// The same, with another way to reach servers over HTTP.
-    #[must_use]
     pub fn with_network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
     /// The same, with any of its public fields set: `config.with(|it| it.max_calls = 4)`.
-    #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
@@ -171,7 +163,6 @@ impl ClientConfig {
     }
 
     /// The same, with credentials for the server. Only for HTTP; a process gets its credentials from its environment.
-    #[must_use]
     pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
         self.credentials = Some(credentials);
         self
@@ -179,7 +170,6 @@ impl ClientConfig {
 
     /// The same, with headers that are computed for each HTTP request from its method and URL, such as the context of a
     /// trace. They override those of [`ClientConfig::headers`].
-    #[must_use]
     pub fn with_computed_headers<F>(mut self, headers: F) -> Self
     where
         F: Fn(&Method, &Uri) -> HeaderMap + Send + Sync + 'static,
@@ -226,7 +216,6 @@ impl ClientConfig {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn with_answers<F, R>(mut self, answers: F) -> Self
     where
         F: Fn(Request) -> R + Send + Sync + 'static,

@@ -64,7 +64,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// The first refusal of a request, without headers.
-    #[must_use]
     pub fn new(status: StatusCode, method: Method, url: Uri) -> Self {
         let (headers, sent) = (HeaderMap::new(), HeaderMap::new());
         Self { status, headers, method, url, tries: 1, sent }

@@ -62,7 +62,6 @@ pub enum ClientError {
 
 impl ClientError {
     /// The code of the server's own error.
-    #[must_use]
     pub fn code(&self) -> Option<i64> {
         match self {
             Self::Rpc(error) => Some(error.code),

@@ -277,20 +277,17 @@ impl Client {
     /// All notifications that the server sends from now on, including those of running requests. Bounded by
     /// [`NOTIFICATIONS`]; a receiver that lags gets an error with the number it missed. Notifications of a request
     /// arrive before its result.
-    #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
         self.0.hub.subscribe()
     }
 
     /// The era of the connection.
-    #[must_use]
     pub fn era(&self) -> Era {
         self.speaking().era()
     }
 
     /// Whether the connection has ended: by [`Client::close`], or with the process or the streams that it used. Over
     /// HTTP only [`Client::close`] ends it: a TCP connection that breaks is replaced.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.0.hub.over_for().is_some()
     }
@@ -303,7 +300,6 @@ impl Client {
     }
 
     /// The last output of a child process on its stderr, except with [`Stderr::AsCommanded`].
-    #[must_use]
     pub fn stderr(&self) -> Option<String> {
         match &self.0.link {
             Link::Pipe(pipe) => pipe.stderr(),

@@ -278,7 +278,6 @@ impl Listening {
     }
 
     /// The filter that the server agreed to (2026-07-28), or in the legacy era the filter that was requested.
-    #[must_use]
     pub fn agreed(&self) -> Value {
         match &self.listens {
             Some(listens) => listens.borrow().agreed.clone(),

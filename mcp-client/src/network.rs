@@ -21,6 +21,7 @@ use super::{ClientError, Trust};
 /// How the client reaches servers over HTTP.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct Network {
     /// The certificate authorities to trust over HTTPS; those of the system by default.
     pub trust: Trust,
@@ -53,14 +54,12 @@ pub(super) type Sent = BoxFuture<'static, Result<Response<Incoming>, ClientError
 
 impl Network {
     /// The same, with other certificate authorities to trust over HTTPS.
-    #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
     /// The same, with another proxy.
-    #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
         self
@@ -81,7 +80,6 @@ impl Network {
     ///     Client::builder(TokioExecutor::new()).build(connector);
     /// let config = ClientConfig::default().with_network(Network::default().with_service(client));
     /// ```
-    #[must_use]
     pub fn with_service<S, B>(mut self, service: S) -> Self
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
@@ -95,7 +93,6 @@ impl Network {
     }
 
     /// The same, with any of its public fields set: `network.with(|it| it.max_idle = 1)`.
-    #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 /// Options of a single call. The defaults are those of the configuration.
 #[derive(Clone, Default)]
 #[non_exhaustive]
+#[must_use]
 pub struct CallOptions {
     /// How long the answer may take, without the time that callbacks and log-ins take;
     /// [`ClientConfig::timeout`](super::ClientConfig::timeout) by default.
@@ -37,7 +38,6 @@ pub struct Progress {
 
 impl Progress {
     /// Progress without a total and a message.
-    #[must_use]
     pub fn new(progress: f64) -> Self {
         Self { progress, total: None, message: None }
     }
@@ -45,28 +45,24 @@ impl Progress {
 
 impl CallOptions {
     /// The same with another time limit.
-    #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
     /// The same, and each progress report restarts the time limit, up to this long in all.
-    #[must_use]
     pub fn with_max_timeout(mut self, max: Duration) -> Self {
         self.max_timeout = Some(max);
         self
     }
 
     /// The same with a member of the request's `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.insert(name.into(), value.into());
         self
     }
 
     /// Asks the server for progress and sets the callback for each report. The callback must not block.
-    #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
         self

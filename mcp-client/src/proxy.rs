@@ -26,6 +26,7 @@ const HERE: &str = "localhost,127.0.0.0/8,::1";
 /// The proxy that HTTP requests go through: an HTTP proxy or one of SOCKS 5, with a name and a password in its URL if
 /// it needs them. HTTPS goes through an HTTP proxy by `CONNECT`.
 #[derive(Clone)]
+#[must_use]
 pub struct Proxy {
     source: Source,
     except: String,
@@ -55,27 +56,23 @@ pub(super) struct ProxyStream {
 impl Proxy {
     /// The proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY` name, except for the hosts in `NO_PROXY` and on
     /// this machine. This is the default.
-    #[must_use]
     pub fn from_environment() -> Self {
         Self { source: Source::Environment, except: HERE.to_owned() }
     }
 
     /// No proxy, whatever the environment says.
-    #[must_use]
     pub fn none() -> Self {
         Self { source: Source::Direct, except: String::new() }
     }
 
     /// This proxy for all requests: a URL that begins with `http://`, `socks5://` or `socks5h://`. By `socks5h://`
     /// the proxy looks up the names of hosts. Connecting with another text fails with [`ClientError::Connection`].
-    #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { source: Source::Url(url.into()), except: String::new() }
     }
 
     /// The same, except for this host: a name with the names below it, an address, a network such as `10.0.0.0/8`, or
     /// `*` for all.
-    #[must_use]
     pub fn except(mut self, host: &str) -> Self {
         self.except = format!("{},{host}", self.except);
         self

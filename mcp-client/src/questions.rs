@@ -63,7 +63,6 @@ impl ClientConfig {
     /// });
     /// assert!(config.capabilities.contains_key("elicitation"));
     /// ```
-    #[must_use]
     pub fn with_elicitation<F, R>(mut self, answers: F) -> Self
     where
         F: Fn(Elicitation) -> R + Send + Sync + 'static,
@@ -82,7 +81,6 @@ impl ClientConfig {
     }
 
     /// The same, and an accepted form gets the defaults of its schema for the fields that the callback left out.
-    #[must_use]
     pub fn with_defaults(mut self) -> Self {
         self.answers.fill_defaults = true;
         self
@@ -90,7 +88,6 @@ impl ClientConfig {
 
     /// The same, with the callback that samples a model, and the capability for it. A host that lets the model use
     /// tools declares `sampling.tools` in [`ClientConfig::capabilities`] afterwards.
-    #[must_use]
     pub fn with_sampling<F, R>(mut self, answers: F) -> Self
     where
         F: Fn(CreateMessage) -> R + Send + Sync + 'static,
@@ -109,7 +106,6 @@ impl ClientConfig {
 
     /// The same, with the folders that the server may work in, and the capability for them.
     /// [`Client::set_roots`] changes them.
-    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
         let can = json!({ "listChanged": true });
         self.capabilities.insert("roots".to_owned(), can);
@@ -147,7 +143,6 @@ impl Client {
 
 impl Elicitation {
     /// A question with these words.
-    #[must_use]
     pub fn new(message: impl Into<String>, kind: ElicitationKind) -> Self {
         Self { message: message.into(), kind }
     }

@@ -39,13 +39,11 @@ impl Speaking {
 
 impl ServerInfo {
     /// A server without capabilities, a name and instructions.
-    #[must_use]
     pub fn new(version: ProtocolVersion) -> Self {
         Self { version, info: None, capabilities: Map::new(), instructions: None }
     }
 
     /// Whether it declared a capability, such as `tools` or `resources/subscribe`.
-    #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let mut names = capability.split('/');
         let first = names.next().and_then(|name| self.capabilities.get(name));
@@ -54,7 +52,6 @@ impl ServerInfo {
     }
 
     /// Whether it declared an extension.
-    #[must_use]
     pub fn has_extension(&self, id: &str) -> bool {
         let extensions = self.capabilities.get("extensions");
         extensions.is_some_and(|extensions| extensions.get(id).is_some())

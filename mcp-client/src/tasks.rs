@@ -61,7 +61,6 @@ pub struct TaskStatus {
 
 impl TaskStatus {
     /// A status of a task, such as `working`.
-    #[must_use]
     pub fn new(task_id: impl Into<String>, status: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -78,7 +77,6 @@ impl TaskStatus {
 
 impl ClientConfig {
     /// The same with the capability for tasks of 2026-07-28: a server may then turn calls into tasks.
-    #[must_use]
     pub fn with_tasks(mut self) -> Self {
         let extensions = self.capabilities.entry("extensions");
         let extensions = extensions.or_insert_with(|| json!({}));
@@ -151,7 +149,6 @@ impl Client {
 
 impl Task {
     /// Its id, by which it can be found later ([`Client::task`]).
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }

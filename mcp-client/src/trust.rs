@@ -8,6 +8,7 @@ use std::sync::Arc;
 /// Certificates are read when a client connects. A certificate that cannot be read is an error then. Needs the feature
 /// `tls`; without it, only plain HTTP is available.
 #[derive(Clone)]
+#[must_use]
 pub struct Trust {
     pub(super) system: bool,
     pub(super) pem: Vec<Arc<[u8]>>,
@@ -15,19 +16,16 @@ pub struct Trust {
 
 impl Trust {
     /// The authorities that the system trusts.
-    #[must_use]
     pub fn system() -> Self {
         Self { system: true, pem: Vec::new() }
     }
 
     /// Only the authorities that [`Trust::with_pem`] adds.
-    #[must_use]
     pub fn only() -> Self {
         Self { system: false, pem: Vec::new() }
     }
 
     /// Adds the certificates of this PEM text, one or several.
-    #[must_use]
     pub fn with_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.pem.push(pem.into().into());
         self

@@ -26,6 +26,7 @@ const SCHEME: &str = "ui://";
 /// nothing from other origins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct UiResource {
     /// The page's URI, which begins with `ui://`, such as `ui://weather/dashboard`.
     pub uri: String,
@@ -95,7 +96,6 @@ pub enum UiVisibility {
 
 impl UiResource {
     /// A page with this URI and programmatic name. The rest are public fields.
-    #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -111,28 +111,24 @@ impl UiResource {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// The same with a description.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// The same with the other origins that it may load from.
-    #[must_use]
     pub fn with_csp(mut self, csp: UiCsp) -> Self {
         self.csp = csp;
         self
     }
 
     /// The same with a request for a browser feature.
-    #[must_use]
     pub fn with_permission(mut self, permission: UiPermission) -> Self {
         self.permissions.push(permission);
         self
@@ -215,13 +211,11 @@ impl UiPermission {
 impl Tool {
     /// The same with its results shown by the page at `uri`, which the server must have
     /// ([`ServerBuilder::ui_page`](crate::ServerBuilder::ui_page)).
-    #[must_use]
     pub fn with_ui(self, uri: impl Into<String>) -> Self {
         self.with_ui_member("resourceUri", uri.into().into())
     }
 
     /// The same with a limit on who may call it.
-    #[must_use]
     pub fn with_ui_visibility(self, visibility: UiVisibility) -> Self {
         let visibility = match visibility {
             UiVisibility::ModelAndApp => json!(["model", "app"]),
@@ -246,7 +240,6 @@ impl Tool {
 
 impl ClientCapabilities {
     /// Whether the client shows pages beside results (MCP Apps). A tool may then return less text.
-    #[must_use]
     pub fn can_show_apps(&self) -> bool {
         let types =
             self.extension(UI_EXTENSION).and_then(|settings| settings.get("mimeTypes")?.as_array());

@@ -325,7 +325,6 @@ impl Account {
 
 impl Held {
     /// The client that holds it.
-    #[must_use]
     pub fn client(&self) -> Client {
         Client(Arc::clone(&self.account))
     }
@@ -337,7 +336,6 @@ impl Held {
     }
 
     /// The amount held.
-    #[must_use]
     pub fn amount(&self) -> usize {
         self.amount
     }

@@ -30,13 +30,11 @@ impl CacheHint {
     pub const NONE: Self = Self { ttl: Duration::ZERO, scope: CacheScope::Private };
 
     /// Shared by all callers, for that long.
-    #[must_use]
     pub const fn public(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Public }
     }
 
     /// Private to the caller, for that long.
-    #[must_use]
     pub const fn private(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Private }
     }

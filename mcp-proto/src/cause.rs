@@ -11,7 +11,6 @@ pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl Cause {
     /// Its error, such as for `downcast_ref`.
-    #[must_use]
     pub fn error(&self) -> &(dyn Error + 'static) {
         &*self.0
     }

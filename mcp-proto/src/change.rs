@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 /// Something the server offers has changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub enum Change {
     /// The list of tools.
     ToolsListChanged,
@@ -23,6 +24,7 @@ pub enum Change {
 /// The contents of a resource have changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct ResourceUpdate {
     /// The resource.
     pub uri: String,
@@ -40,20 +42,17 @@ pub(crate) trait Notify: fmt::Debug + Send + Sync {
 
 impl ResourceUpdate {
     /// An update of the resource at `uri`.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), meta: None, detail: None }
     }
 
     /// The same with metadata for `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
         self.meta = Some(meta);
         self
     }
 
     /// The same change with details that the matcher of subscriptions reads.
-    #[must_use]
     pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
         self.detail = Some(detail);
         self
@@ -62,25 +61,21 @@ impl ResourceUpdate {
 
 impl Change {
     /// The list of tools has changed.
-    #[must_use]
     pub fn tools_list_changed() -> Self {
         Self::ToolsListChanged
     }
 
     /// The list of prompts has changed.
-    #[must_use]
     pub fn prompts_list_changed() -> Self {
         Self::PromptsListChanged
     }
 
     /// The list of resources or of their templates has changed.
-    #[must_use]
     pub fn resources_list_changed() -> Self {
         Self::ResourcesListChanged
     }
 
     /// The contents of the resource at `uri` have changed.
-    #[must_use]
     pub fn resource_updated(uri: impl Into<String>) -> Self {
         Self::ResourceUpdated(ResourceUpdate::new(uri))
     }

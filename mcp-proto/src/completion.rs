@@ -20,6 +20,7 @@ pub const MAX_COMPLETIONS: usize = 100;
 /// A request to complete an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct CompletionRequest {
     /// The part of the argument that has been typed so far; may be empty.
     pub value: String,
@@ -70,13 +71,11 @@ impl Arguments for CompletionRequest {}
 
 impl CompletionRequest {
     /// A request with this text and no other arguments, for calling a handler without a server.
-    #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self { value: value.into(), arguments: BTreeMap::new() }
     }
 
     /// The same with another argument that already has a value.
-    #[must_use]
     pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments.insert(name.into(), value.into());
         self
@@ -105,13 +104,11 @@ impl Completion {
     }
 
     /// These values, and there are no more.
-    #[must_use]
     pub fn all(values: Vec<String>) -> Self {
         Self { total: Some(values.len() as u64), values, has_more: false }
     }
 
     /// These values, and there are more; how many in all, if known.
-    #[must_use]
     pub fn first(values: Vec<String>, total: Option<u64>) -> Self {
         Self { values, total, has_more: true }
     }

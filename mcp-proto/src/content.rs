@@ -17,6 +17,7 @@ pub use resource::Resource;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
+#[must_use]
 pub enum ContentBlock {
     /// Text for the model.
     Text(TextContent),
@@ -79,6 +80,7 @@ pub struct EmbeddedResource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct ResourceContents {
     /// Its URI.
     pub uri: String,
@@ -100,6 +102,7 @@ pub struct ResourceContents {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Annotations {
     /// The intended audience.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -124,37 +127,31 @@ pub enum Role {
 
 impl ContentBlock {
     /// A block of text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent { text: text.into(), annotations: None, meta: None })
     }
 
     /// An image: its bytes, which become Base64 here, and its media type such as `image/png`.
-    #[must_use]
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Image(MediaContent::new(bytes.as_ref(), mime_type.into()))
     }
 
     /// Audio: its bytes, which become Base64 here, and its media type such as `audio/wav`.
-    #[must_use]
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Audio(MediaContent::new(bytes.as_ref(), mime_type.into()))
     }
 
     /// A resource that the client may read.
-    #[must_use]
     pub fn resource_link(resource: Resource) -> Self {
         Self::ResourceLink(resource)
     }
 
     /// The contents of a resource.
-    #[must_use]
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource(EmbeddedResource { resource: contents, annotations: None, meta: None })
     }
 
     /// The text, if this is a text block.
-    #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -163,14 +160,12 @@ impl ContentBlock {
     }
 
     /// The same with hints for the client.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         *self.extras().0 = Some(annotations);
         self
     }
 
     /// The same with metadata.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
         *self.extras().1 = Some(meta);
         self
@@ -205,27 +200,23 @@ impl MediaContent {
 
 impl ResourceContents {
     /// The text of the resource at `uri`.
-    #[must_use]
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), text: Some(text.into()), ..Self::empty(None) }
     }
 
     /// The bytes of the resource at `uri`, which become Base64 here.
-    #[must_use]
     pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         let blob = Some(BASE64.encode(bytes.as_ref()));
         Self { uri: uri.into(), blob, ..Self::empty(None) }
     }
 
     /// The same with a media type such as `text/plain`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// The same with metadata.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
         self.meta = Some(meta);
         self
@@ -244,7 +235,6 @@ impl ResourceContents {
 
 impl Annotations {
     /// The same for this audience.
-    #[must_use]
     pub fn with_audience(mut self, audience: impl Into<Vec<Role>>) -> Self {
         self.audience = audience.into();
         self
@@ -252,14 +242,12 @@ impl Annotations {
 
     /// The same with a priority from 0 (optional) to 1 (required), to which values outside are clamped; NaN sets no
     /// priority.
-    #[must_use]
     pub fn with_priority(mut self, priority: f64) -> Self {
         self.priority = (!priority.is_nan()).then(|| priority.clamp(0.0, 1.0));
         self
     }
 
     /// The same with the ISO 8601 time of the last change.
-    #[must_use]
     pub fn with_last_modified(mut self, last_modified: impl Into<String>) -> Self {
         self.last_modified = Some(last_modified.into());
         self

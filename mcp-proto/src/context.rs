@@ -35,6 +35,7 @@ pub(crate) use waits::Waits;
 /// (legacy), never from an earlier request of the same connection.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct Context {
     /// The request's id.
     pub request_id: RequestId,
@@ -136,20 +137,17 @@ impl Context {
     /// let context = Context::test().with_capability("elicitation", json!({ "form": {} }));
     /// assert!(context.client_capabilities.can_elicit_forms());
     /// ```
-    #[must_use]
     pub fn test() -> Self {
         let incoming = Incoming::unanswered(Map::new(), Extensions::new());
         Self::new(incoming, ClientSide::of_version(ProtocolVersion::LATEST))
     }
 
     /// The era of the request.
-    #[must_use]
     pub fn era(&self) -> Era {
         self.protocol_version.era()
     }
 
     /// A value that the embedding service attached to the HTTP request.
-    #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get()
     }
@@ -178,26 +176,22 @@ impl Context {
     /// bounded, as over HTTP. A longer result is adapted or becomes a failure
     /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)). For a handler that would
     /// change something first.
-    #[must_use]
     pub fn max_answer_bytes(&self) -> Option<usize> {
         self.max_answer
     }
 
     /// The session of a request of the older era: over HTTP its id, elsewhere a name of the connection. `None` in the
     /// modern era, which has no sessions.
-    #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.peer.as_deref()
     }
 
     /// The caller as the embedding service authenticated it.
-    #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.extension::<Principal>().map(|principal| principal.0.as_str())
     }
 
     /// The same with a capability of the client, such as `sampling`, and its settings, which are often `{}`: for tests.
-    #[must_use]
     pub fn with_capability(mut self, name: impl Into<String>, settings: Value) -> Self {
         let mut capabilities = Map::clone(self.client_capabilities.members());
         capabilities.insert(name.into(), settings);
@@ -206,21 +200,18 @@ impl Context {
     }
 
     /// The same by a caller of this name: for tests.
-    #[must_use]
     pub fn with_principal(mut self, principal: impl Into<String>) -> Self {
         self.extensions.insert(Principal(principal.into()));
         self
     }
 
     /// The same with a value among the extensions: for tests.
-    #[must_use]
     pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self
     }
 
     /// The same in another revision: for tests.
-    #[must_use]
     pub fn with_version(mut self, version: ProtocolVersion) -> Self {
         self.protocol_version = version;
         self

@@ -80,13 +80,11 @@ struct Inner {
 
 impl StreamableHttpService {
     /// The endpoint with default bounds and sessions in memory.
-    #[must_use]
     pub fn new(server: Server) -> Self {
         Self::with_config(server, HttpConfig::default())
     }
 
     /// The endpoint with these bounds and sessions in memory.
-    #[must_use]
     pub fn with_config(server: Server, config: HttpConfig) -> Self {
         Self::with_sessions(server, config, Arc::new(MemorySessions::default()))
     }
@@ -107,7 +105,6 @@ impl StreamableHttpService {
     ///
     /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. It
     /// need not always do so: a request that goes elsewhere, as after a restart, is served as described above.
-    #[must_use]
     pub fn with_sessions(
         server: Server,
         config: HttpConfig,
@@ -124,7 +121,6 @@ impl StreamableHttpService {
     /// ([`LegacyConfig::detached_calls`]).
     ///
     /// A call that is answered with one JSON body does not use the event store.
-    #[must_use]
     pub fn with_stores(
         server: Server,
         config: HttpConfig,
@@ -166,7 +162,6 @@ impl StreamableHttpService {
     /// The budget account of the client that sent a request: by its [`Principal`](crate::Principal), or by its
     /// [`Peer`]'s address, or by the client address that one of [`HttpConfig::proxies`] forwards. For endpoints beside
     /// this one that share its [`HttpConfig::budget`].
-    #[must_use]
     pub fn client(&self, head: &request::Parts) -> Client {
         self.0.endpoint.client(head)
     }
@@ -183,7 +178,6 @@ impl StreamableHttpService {
     /// The route of a document that this service publishes at a path beside its endpoint: the metadata of its
     /// [protected resource](authorize::ProtectedResource), its [card](ServerCard), or the catalog that leads there. The
     /// embedding service must route such a path to [`handle`](Self::handle). `None` for any other path.
-    #[must_use]
     pub fn document(&self, path: &str) -> Option<&'static str> {
         let config = &self.0.endpoint.config;
         let resource = config.authorization.as_ref().and_then(Authorization::resource);
@@ -192,7 +186,6 @@ impl StreamableHttpService {
     }
 
     /// How much clients hold of each bounded resource, and how often each bound was reached.
-    #[must_use]
     pub fn usage(&self) -> Vec<Usage> {
         self.0.endpoint.usage()
     }

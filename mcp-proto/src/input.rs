@@ -63,7 +63,6 @@ pub struct Root {
 
 impl Root {
     /// A folder without a name, by its `file://` URI.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: None }
     }

@@ -69,19 +69,16 @@ impl From<ErrorObject> for Interrupt {
 
 impl RequestError {
     /// What was asked for does not exist.
-    #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::NotFound { message: message.into(), data: Map::new() }
     }
 
     /// The params are wrong: −32602.
-    #[must_use]
     pub fn invalid_params(message: impl Into<String>) -> Self {
         ErrorObject::invalid_params(message).into()
     }
 
     /// The server failed: −32603. The cause, an error or a sentence, goes only to its log.
-    #[must_use]
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Internal(Cause::new(cause))
     }

@@ -250,7 +250,6 @@ impl From<&str> for RequestId {
 
 impl Request {
     /// A request; `params` that are not an object count as empty.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>, params: Value) -> Self {
         Self { id: id.into(), method: method.into(), params: members(params) }
     }
@@ -274,7 +273,6 @@ pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
 
 impl Notification {
     /// The request that a `notifications/cancelled` names; `None` for other notifications and invalid ids.
-    #[must_use]
     pub fn cancelled_request(&self) -> Option<RequestId> {
         if self.method != "notifications/cancelled" {
             return None;
@@ -283,7 +281,6 @@ impl Notification {
     }
 
     /// A notification; `params` that are not an object count as empty.
-    #[must_use]
     pub fn new(method: impl Into<String>, params: Value) -> Self {
         Self { method: method.into(), params: members(params) }
     }
@@ -291,13 +288,11 @@ impl Notification {
 
 impl Response {
     /// A successful response.
-    #[must_use]
     pub fn result(id: RequestId, payload: Payload) -> Self {
         Self { id: Some(id), outcome: Ok(payload) }
     }
 
     /// An error response; `id` is `None` if the id of the request could not be read.
-    #[must_use]
     pub fn error(id: Option<RequestId>, error: ErrorObject) -> Self {
         Self { id, outcome: Err(error) }
     }

@@ -50,6 +50,7 @@ pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Implementation {
     /// Its name for programs.
     #[serde(default, deserialize_with = "json::lenient")]
@@ -145,13 +146,11 @@ pub(crate) struct ModernMeta {
 
 impl Implementation {
     /// Name and version, without the rest.
-    #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

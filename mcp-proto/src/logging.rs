@@ -46,7 +46,6 @@ impl LogLevel {
     ];
 
     /// Its name on the wire.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -56,7 +56,6 @@ struct Shared {
 
 impl Outbox {
     /// An outbox that refuses everything.
-    #[must_use]
     pub fn closed() -> Self {
         Self(None)
     }

@@ -15,6 +15,7 @@ pub use returns::IntoPrompt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Prompt {
     /// Its name for programs, unique in the server.
     pub name: String,
@@ -40,6 +41,7 @@ pub struct Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
@@ -60,6 +62,7 @@ pub struct PromptArgument {
 /// One message of a prompt (schema: `PromptMessage`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct PromptMessage {
     /// The author of the message.
     pub role: Role,
@@ -83,7 +86,6 @@ pub struct GetPromptResult {
 
 impl Prompt {
     /// A prompt without arguments.
-    #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -96,14 +98,12 @@ impl Prompt {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// The same with one more argument.
-    #[must_use]
     pub fn with_argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.push(argument);
         self
@@ -112,7 +112,6 @@ impl Prompt {
 
 impl PromptArgument {
     /// An optional argument.
-    #[must_use]
     pub fn optional(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -124,14 +123,12 @@ impl PromptArgument {
     }
 
     /// A required argument.
-    #[must_use]
     pub fn required(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { required: true, ..Self::optional(name, description) }
     }
 
     /// The same with the only values that it may have. They are enforced, and offered for completion unless
     /// [`ServerBuilder::complete_prompt`](crate::ServerBuilder::complete_prompt) sets a completer.
-    #[must_use]
     pub fn with_values<T: Into<String>>(mut self, values: impl IntoIterator<Item = T>) -> Self {
         self.values = values.into_iter().map(Into::into).collect();
         self
@@ -140,13 +137,11 @@ impl PromptArgument {
 
 impl PromptMessage {
     /// A message from the user.
-    #[must_use]
     pub fn user(content: ContentBlock) -> Self {
         Self { role: Role::User, content }
     }
 
     /// A message from the model.
-    #[must_use]
     pub fn assistant(content: ContentBlock) -> Self {
         Self { role: Role::Assistant, content }
     }
@@ -154,13 +149,11 @@ impl PromptMessage {
 
 impl GetPromptResult {
     /// A filled-in prompt with these messages.
-    #[must_use]
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self { description: None, messages: messages.into(), meta: None }
     }
 
     /// A filled-in prompt with one text message from the user.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([PromptMessage::user(ContentBlock::text(text))])
     }

@@ -23,6 +23,7 @@ pub use source::ResourceSource;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct ResourceTemplate {
     /// The URIs of the family (RFC 6570), such as `notes://{day}`; see
     /// [`UriTemplate`](crate::uri_template::UriTemplate).
@@ -96,7 +97,6 @@ pub struct PageRequest {
 
 impl ResourceTemplate {
     /// A template with this URI template and programmatic name. The rest are public fields.
-    #[must_use]
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -111,21 +111,18 @@ impl ResourceTemplate {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// The same with a description.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// The same with a media type.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
@@ -160,13 +157,11 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 
 impl ResourceUri {
     /// A URI with the values of its template's variables, for calling a handler without a server.
-    #[must_use]
     pub fn new(uri: impl Into<String>, variables: Variables) -> Self {
         Self { uri: uri.into(), variables }
     }
 
     /// A variable of the template, decoded.
-    #[must_use]
     pub fn get(&self, variable: &str) -> Option<&str> {
         self.variables.get(variable)
     }
@@ -187,7 +182,6 @@ impl Arguments for PageRequest {}
 
 impl PageRequest {
     /// A request for the first page, or for the one after a key, for calling a handler without a server.
-    #[must_use]
     pub fn new(after: Option<String>, limit: usize) -> Self {
         Self { after, limit }
     }
@@ -215,13 +209,11 @@ impl PageRequest {
 
 impl<T> Page<T> {
     /// The last page.
-    #[must_use]
     pub fn last(items: Vec<T>) -> Self {
         Self { items, next: None }
     }
 
     /// A page with more pages, which continue after `next`.
-    #[must_use]
     pub fn with_next(items: Vec<T>, next: impl Into<String>) -> Self {
         Self { items, next: Some(next.into()) }
     }

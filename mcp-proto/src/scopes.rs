@@ -38,7 +38,6 @@ impl Scopes {
     }
 
     /// Whether the set is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -134,13 +134,11 @@ impl Server {
 
     /// Whether an update of a resource may interest a client: false as long as no client has subscribed to a resource,
     /// or when no client listens. Saves the cost of making an update that is not sent.
-    #[must_use]
     pub fn has_subscribers(&self) -> bool {
         self.0.has_subscribers()
     }
 
     /// A handle that does not keep the server alive.
-    #[must_use]
     pub fn downgrade(&self) -> WeakServer {
         WeakServer(Arc::downgrade(&self.0))
     }
@@ -251,7 +249,6 @@ impl Notify for Inner {
 
 impl WeakServer {
     /// The server, if it still exists.
-    #[must_use]
     pub fn upgrade(&self) -> Option<Server> {
         self.0.upgrade().map(Server)
     }

@@ -138,19 +138,16 @@ impl Outcome {
     }
 
     /// Whether it is a protocol error, or the result of a tool that failed (`isError`).
-    #[must_use]
     pub fn is_failure(&self) -> bool {
         self.0.as_ref().map_or(true, Payload::is_failure)
     }
 
     /// Whether it only asks the client for input: the client sends the request again, with its answers.
-    #[must_use]
     pub fn asks(&self) -> bool {
         self.0.as_ref().is_ok_and(Payload::asks)
     }
 
     /// What went wrong: the message of a protocol error, or the text of a tool that failed. The result is read for it.
-    #[must_use]
     pub fn error_text(&self) -> Option<String> {
         let payload = match &self.0 {
             Err(error) => return Some(error.message.clone()),

@@ -46,7 +46,6 @@ struct Value<T> {
 
 impl<T> Kept<T> {
     /// No values yet; each lasts `lifetime` after its last use.
-    #[must_use]
     pub fn new(bound: Bound, lifetime: Duration) -> Self {
         Self { values: Arc::default(), bound, lifetime }
     }

@@ -106,7 +106,6 @@ pub(crate) enum Calling {
 
 impl TaskSupport {
     /// Whether a call of the tool is never a task.
-    #[must_use]
     pub fn is_forbidden(&self) -> bool {
         *self == Self::Forbidden
     }

@@ -41,6 +41,7 @@ pub use returns::IntoToolResult;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Tool {
     /// Its name for programs: 1–128 of `A-Z a-z 0-9 _ . -`, unique in the server.
     pub name: String,
@@ -96,6 +97,7 @@ pub struct Tool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct ToolAnnotations {
     /// Its name for people, if [`Tool::title`] is absent (revisions before 2025-06-18 have only this title).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +118,6 @@ pub struct ToolAnnotations {
 
 impl Tool {
     /// A tool that has no schemas yet. The description should explain to a model when to use it.
-    #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -137,21 +138,18 @@ impl Tool {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// The same with one more icon.
-    #[must_use]
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.push(icon);
         self
     }
 
     /// The same with one more member of its `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let meta = self.meta.get_or_insert_default();
         meta.insert(name.into(), value.into());
@@ -159,7 +157,6 @@ impl Tool {
     }
 
     /// The same with hints.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
         self
@@ -167,14 +164,12 @@ impl Tool {
 
     /// The same with a hand-written schema of its arguments, for
     /// [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) alone.
-    #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
         self.input_schema = schema;
         self
     }
 
     /// The same with a hand-written schema of its structured results, for handlers that build them.
-    #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);
         self
@@ -186,7 +181,6 @@ impl Tool {
     /// proportional to its size. For a tool with large results that its tests verify, this skips the check in release
     /// builds. Only debug builds then check, as for typed tools, whose schemas come from the type that is sent. A build
     /// without the feature `validate` checks no results against a schema of which it does not enforce every keyword.
-    #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
         self
@@ -198,7 +192,6 @@ impl Tool {
     /// once instead of twice. Also for keywords that a build without the feature `validate` does not enforce. An
     /// argument that is required must still be there. It must be one of the properties at the root of the schema, and
     /// references from elsewhere must not lead into it.
-    #[must_use]
     pub fn with_handler_checked(mut self, argument: impl Into<String>) -> Self {
         self.handler_checked.push(argument.into());
         self
@@ -210,7 +203,6 @@ impl Tool {
     /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)) is otherwise sent in one form
     /// if that is short enough: as text, or as structured content where there is an output schema. In any case the rest
     /// is a failure of code `ANSWER_TOO_LARGE`, whose sentence ends with `less`: how to ask for a shorter one.
-    #[must_use]
     pub fn with_whole_results(mut self, less: impl Into<String>) -> Self {
         self.whole_results = Some(less.into());
         self
@@ -219,7 +211,6 @@ impl Tool {
     /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and similar methods): its handler
     /// is called again with the answers, so its arguments are kept until then. A tool that asks without this fails
     /// (−32603).
-    #[must_use]
     pub fn asking(mut self) -> Self {
         self.asks = true;
         self
@@ -228,14 +219,12 @@ impl Tool {
     /// The same, able to run as a task: its handler starts the task with
     /// [`Context::start_task`](crate::Context::start_task). The server must have tasks turned on
     /// ([`ServerBuilder::tasks`](crate::ServerBuilder::tasks)).
-    #[must_use]
     pub fn with_task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;
         self
     }
 
     /// The same with a time limit for a call. For a task the limit applies to each run of its handler.
-    #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -271,7 +260,6 @@ impl Tool {
 
 impl ToolAnnotations {
     /// Hints of a tool that only reads, from a closed world.
-    #[must_use]
     pub fn read_only() -> Self {
         Self {
             title: None,
@@ -283,7 +271,6 @@ impl ToolAnnotations {
     }
 
     /// Hints of a tool that may overwrite or delete, in a closed world.
-    #[must_use]
     pub fn destructive() -> Self {
         Self {
             title: None,
@@ -295,7 +282,6 @@ impl ToolAnnotations {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

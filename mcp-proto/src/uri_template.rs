@@ -82,7 +82,6 @@ impl UriTemplate {
     }
 
     /// The text that was read.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -130,7 +129,6 @@ impl UriTemplate {
     /// becomes a NUL, and `..` is not special. **Code that uses a value as a file name must check for these.**
     ///
     /// For any input, the time is proportional to the length of the template times the length of the URI.
-    #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > Self::MAX_URI_BYTES {
             return None;

@@ -57,7 +57,6 @@ impl ProtocolVersion {
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The date that names the revision on the wire.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -79,7 +78,6 @@ impl ProtocolVersion {
     }
 
     /// The era of the revision.
-    #[must_use]
     pub fn era(self) -> Era {
         if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
     }

@@ -40,7 +40,6 @@ pub(crate) struct Reach {
 impl Reach {
     /// The reach of a caller with these scopes. `None` stands for a caller without authorization, who may do
     /// everything.
-    #[must_use]
     pub(crate) fn of(scopes: Option<&Scopes>) -> Self {
         let mut reach = Self { everywhere: None, single: BTreeMap::new() };
         let Some(scopes) = scopes else {
@@ -62,19 +61,16 @@ impl Reach {
     }
 
     /// Whether this access is allowed for every universe.
-    #[must_use]
     pub(crate) fn is_everywhere(&self, access: Access) -> bool {
         self.everywhere >= Some(access)
     }
 
     /// Whether this access is allowed for any universe.
-    #[must_use]
     pub(crate) fn is_somewhere(&self, access: Access) -> bool {
         self.is_everywhere(access) || self.single.values().any(|of_one| *of_one >= access)
     }
 
     /// Whether this access is allowed for a universe.
-    #[must_use]
     pub(crate) fn allows(&self, access: Access, id: &str) -> bool {
         self.is_everywhere(access) || self.single.get(id) >= Some(&access)
     }
@@ -88,7 +84,6 @@ impl Reach {
     /// The scope that a caller lacks for this access, if any. A caller with scopes about single universes gets the
     /// scope about this universe, all others the scope about all universes, because the authorization server knows the
     /// kind of scopes that it issued.
-    #[must_use]
     pub(crate) fn missing(&self, access: Access, id: Option<&str>) -> Option<Scopes> {
         let may = match id {
             Some(id) => self.allows(access, id),
@@ -103,7 +98,6 @@ impl Reach {
     }
 
     /// The same for requests that any universe suffices for.
-    #[must_use]
     pub(crate) fn missing_somewhere(&self, access: Access) -> Option<Scopes> {
         let may = self.is_somewhere(access);
         (!may).then(|| Scopes::of([access.word()]))

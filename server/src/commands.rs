@@ -73,13 +73,11 @@ struct Inner {
 
 impl CommandService {
     /// A service over a store.
-    #[must_use]
     pub fn new(store: Arc<dyn UniverseLog>, limits: ServiceLimits) -> Self {
         Self::with_reducer(store, limits, State::apply)
     }
 
     /// A service whose domain step is `reducer`.
-    #[must_use]
     pub fn with_reducer(
         store: Arc<dyn UniverseLog>,
         limits: ServiceLimits,
@@ -98,7 +96,6 @@ impl CommandService {
     }
 
     /// The same service for a caller. Universes that the caller may not read are not listed, and are not found.
-    #[must_use]
     pub(crate) fn within(&self, reach: Reach) -> Self {
         let limited = !reach.is_everywhere(Access::Read);
         Self(Arc::clone(&self.0), limited.then(|| Arc::new(reach)))
@@ -114,13 +111,11 @@ impl CommandService {
     }
 
     /// Where the universes are kept, for reading their feeds.
-    #[must_use]
     pub fn store(&self) -> &dyn UniverseLog {
         &*self.0.store
     }
 
     /// Whether what is odd about commands and states is refused: both dialects read them by this.
-    #[must_use]
     pub fn strictness(&self) -> Strictness {
         self.0.limits.strictness
     }
@@ -230,13 +225,11 @@ impl CommandService {
     }
 
     /// The number of copies that the store keeps, if it is known.
-    #[must_use]
     pub fn copies(&self) -> Option<usize> {
         self.store().copies()
     }
 
     /// Whether the last write found room in the store.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         self.0.room.is_there()
     }

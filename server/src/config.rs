@@ -281,7 +281,6 @@ pub struct Config {
 
 impl Arguments {
     /// The tools that are offered.
-    #[must_use]
     pub fn tools(&self) -> ToolSet {
         if self.extra_tools { ToolSet::Extra } else { ToolSet::Core }
     }
@@ -358,7 +357,6 @@ impl Arguments {
     }
 
     /// The limits of universes, and how strictly input is checked.
-    #[must_use]
     pub fn limits(&self) -> ServiceLimits {
         let limits = ServiceLimits::default();
         ServiceLimits {
@@ -370,13 +368,11 @@ impl Arguments {
     }
 
     /// The address to listen on.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
     }
 
     /// How long the server continues after the signal to end.
-    #[must_use]
     pub fn drain_wait(&self) -> Duration {
         self.drain_wait.unwrap_or(match self.store {
             StoreKind::Shared(_) => SHARED_DRAIN_WAIT,

@@ -44,7 +44,6 @@ struct Inner {
 
 impl App {
     /// Serves REST and MCP over one service.
-    #[must_use]
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (stage, seen) = watch::channel(Stage::Serving);
         Self(Arc::new(Inner { rest: Rest::new(service, rest, mcp.clone(), seen), mcp, stage }))

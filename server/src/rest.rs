@@ -97,7 +97,6 @@ pub enum Stage {
 impl Rest {
     /// Creates the endpoints. The memory that they hold is counted together with that of `mcp`. Feeds end when `stage`
     /// becomes `Ending`.
-    #[must_use]
     pub fn new(
         service: CommandService,
         config: RestConfig,

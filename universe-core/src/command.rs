@@ -52,7 +52,6 @@ pub enum Given {
 impl Command {
     /// What this command gives to an entity. `None` if it names no members of it, as `updateRing` names those of a
     /// ring.
-    #[must_use]
     pub fn gives(&self, family: Family, id: &str) -> Option<Given> {
         let members = |written: serde_json::Result<Value>| match written {
             Ok(Value::Object(members)) => Some(Given::Whole(members)),

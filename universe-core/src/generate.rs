@@ -110,7 +110,6 @@ pub struct Recipe {
 
 impl Recipe {
     /// A recipe with the defaults: `classic`, `solarLike`, `realistic`, and as many systems as the style has.
-    #[must_use]
     pub fn new(seed: Seed) -> Self {
         Self {
             seed,
@@ -130,7 +129,6 @@ impl Recipe {
     }
 
     /// The recipe as JSON, with all its parameters: what [`Recipe::read`] reads.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         let seed = match &self.seed {
             Seed::Text(text) => json!(text),

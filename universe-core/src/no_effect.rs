@@ -33,7 +33,6 @@ impl Command {
     /// of it another member hides, with the member to set. Paths are those of the command.
     ///
     /// The cost depends on what the command touched, as for [`State::apply`].
-    #[must_use]
     pub fn warnings(&self, before: &State, after: &State) -> Findings {
         let mut found = Findings::default();
         match &self.action {

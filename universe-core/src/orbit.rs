@@ -78,7 +78,6 @@ pub struct Places<'s> {
 
 impl Orbit {
     /// How something with these members moves around a parent without a tilt, in a universe without an `epoch`.
-    #[must_use]
     pub fn of(members: &Value) -> Self {
         Self::deserialize(members).unwrap_or_default().settled(None, Pole::default())
     }
@@ -86,7 +85,6 @@ impl Orbit {
     /// The position relative to the parent at `time` seconds. With `elements` it follows from Kepler's equation.
     /// Without, the angle grows evenly with time, and the parent is at the centre of the ellipse, moved by the offsets.
     /// A rogue planet follows its own path.
-    #[must_use]
     pub fn place(&self, time: f64) -> Vector3 {
         match (&self.rogue_planet, self.is_rogue_planet, &self.kepler) {
             (Some(path), Some(true), _) => path.place(time),
@@ -96,7 +94,6 @@ impl Orbit {
     }
 
     /// Points of the whole orbit as it lies at `time` seconds, relative to the parent.
-    #[must_use]
     pub fn round(&self, points: u32, time: f64) -> Vec<Vector3> {
         let degrees = (0..points).map(|n| f64::from(n) * 360.0 / f64::from(points));
         match &self.kepler {
@@ -116,7 +113,6 @@ impl Orbit {
     }
 
     /// The semi-major axis of its ellipse, in world units.
-    #[must_use]
     pub fn semi_major_axis(&self) -> f64 {
         if let Some(kepler) = &self.kepler {
             return kepler.semi_major_axis();
@@ -125,7 +121,6 @@ impl Orbit {
     }
 
     /// Whether it moves around its parent.
-    #[must_use]
     pub fn is_round(&self) -> bool {
         self.semi_major_axis() > 0.0 && self.is_rogue_planet != Some(true)
     }
@@ -150,7 +145,6 @@ impl Orbit {
 
 impl State {
     /// How a body moves. Reads its members once more and keeps nothing of them.
-    #[must_use]
     pub fn orbit(&self, star: &Star) -> Orbit {
         let orbit: Orbit = star.read().unwrap_or_default();
         let is_in_equator = |elements: &Elements| elements.plane == Plane::ParentEquator;
@@ -161,7 +155,6 @@ impl State {
     }
 
     /// The position of a body in the world at `time` seconds. For several bodies, use [`Places`].
-    #[must_use]
     pub fn place(&self, star: &Star, time: f64) -> Vector3 {
         Places::new(self, time).of(star)
     }
@@ -169,7 +162,6 @@ impl State {
 
 impl<'s> Places<'s> {
     /// The positions at `time` seconds. Nothing is computed yet.
-    #[must_use]
     pub fn new(state: &'s State, time: f64) -> Self {
         Self { state, time, known: HashMap::new() }
     }

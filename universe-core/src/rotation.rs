@@ -6,7 +6,6 @@ use std::f64::consts::PI;
 pub type Vector3 = [f64; 3];
 
 /// Turned about x by degrees, from y to z.
-#[must_use]
 pub fn about_x([x, y, z]: Vector3, degrees: f64) -> Vector3 {
     let [y, z] = turned([y, z], degrees);
     [x, y, z]
@@ -19,7 +18,6 @@ pub(crate) fn about_y([x, y, z]: Vector3, degrees: f64) -> Vector3 {
 }
 
 /// Turned about z by degrees, from x to y.
-#[must_use]
 pub fn about_z([x, y, z]: Vector3, degrees: f64) -> Vector3 {
     let [x, y] = turned([x, y], degrees);
     [x, y, z]

@@ -51,19 +51,16 @@ impl UniverseId {
     }
 
     /// A random one (UUID version 4).
-    #[must_use]
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string().into())
     }
 
     /// The id of a universe that a client creates under a key.
-    #[must_use]
     pub fn of_command(command: CommandId) -> Self {
         Self(command.0.to_string().into())
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -103,7 +100,6 @@ pub struct InvalidKey;
 
 impl CommandId {
     /// A random one (UUID version 4).
-    #[must_use]
     pub fn random() -> Self {
         Self(Uuid::new_v4())
     }
@@ -149,7 +145,6 @@ impl Revision {
     pub const MAX: Self = Self(i64::MAX as u64);
 
     /// The next revision.
-    #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }

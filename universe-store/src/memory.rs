@@ -44,7 +44,6 @@ pub struct MemoryStore {
 
 impl MemoryStore {
     /// An empty store.
-    #[must_use]
     pub fn new(limits: MemoryLimits) -> Self {
         Self { shelf: Arc::default(), limits }
     }

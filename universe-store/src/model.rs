@@ -134,7 +134,6 @@ pub struct InvalidPosition;
 
 impl Record {
     /// Its position in the list: a page after it begins with the next record.
-    #[must_use]
     pub fn position(&self) -> Position {
         Position { created_at: self.meta.created_at, id: self.meta.id.clone() }
     }

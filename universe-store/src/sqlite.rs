@@ -127,7 +127,6 @@ impl SqliteStore {
     }
 
     /// Whether the store is only read.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.writer.is_none()
     }

@@ -17,13 +17,11 @@ pub struct Timestamp(i64);
 
 impl Timestamp {
     /// From milliseconds since the Unix epoch.
-    #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
     /// The current time of the system clock.
-    #[must_use]
     pub fn now() -> Self {
         let millis = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
@@ -35,13 +33,11 @@ impl Timestamp {
     }
 
     /// Milliseconds since the Unix epoch.
-    #[must_use]
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
     /// The time that is earlier by a duration.
-    #[must_use]
     pub fn before(self, time: Duration) -> Self {
         let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         Self(self.0.saturating_sub(millis))

@@ -39,6 +39,7 @@ pub struct FixedAssertion(String);
 
 /// Where an organization's people sign in.
 #[derive(Clone)]
+#[must_use]
 pub struct IdentityProvider {
     pub(super) issuer: String,
     pub(super) token_endpoint: Option<String>,
@@ -48,7 +49,6 @@ pub struct IdentityProvider {
 
 impl FixedAssertion {
     /// Always supplies this text.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -62,7 +62,6 @@ impl Assertions for FixedAssertion {
 
 impl IdentityProvider {
     /// The provider with this issuer, the client as registered there, and the source of a person's ID tokens.
-    #[must_use]
     pub fn new(
         issuer: impl Into<String>,
         client: RegisteredClient,
@@ -72,7 +71,6 @@ impl IdentityProvider {
     }
 
     /// Sets the provider's token endpoint. By default it is taken from the provider's metadata (RFC 8414).
-    #[must_use]
     pub fn with_token_endpoint(mut self, url: impl Into<String>) -> Self {
         self.token_endpoint = Some(url.into());
         self

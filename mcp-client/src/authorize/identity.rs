@@ -14,6 +14,7 @@ use super::web::{AddressSpace, Web};
 
 /// A client that an authorization server knows already.
 #[derive(Clone)]
+#[must_use]
 pub struct RegisteredClient {
     pub(super) id: String,
     pub(super) proof: Proof,
@@ -55,21 +56,18 @@ pub(super) struct Registration {
 
 impl RegisteredClient {
     /// A public client with this id.
-    #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), proof: Proof::None }
     }
 
     /// Adds a secret. It is sent in the way that the authorization server accepts (`client_secret_basic` or
     /// `client_secret_post`).
-    #[must_use]
     pub fn with_secret(mut self, secret: impl Into<String>) -> Self {
         self.proof = Proof::Secret(secret.into());
         self
     }
 
     /// Adds a key that signs for the client (`private_key_jwt`, RFC 7523). The key itself is never sent.
-    #[must_use]
     pub fn with_key(mut self, key: SigningKey) -> Self {
         self.proof = Proof::Key(key);
         self

@@ -32,7 +32,6 @@ pub struct BudgetConfig {
 
 impl Bound {
     /// A total of which one client may hold half.
-    #[must_use]
     pub const fn of(total: usize) -> Self {
         Self { total, share: total.div_ceil(2) }
     }

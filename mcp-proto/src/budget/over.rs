@@ -16,7 +16,6 @@ pub struct Over {
 
 impl Over {
     /// Whether it is this client's share that is full (HTTP 429); otherwise that of all clients together is (503).
-    #[must_use]
     pub fn is_share(&self) -> bool {
         self.is_share
     }

@@ -49,7 +49,6 @@ impl Budget {
 
 impl Kind {
     /// Its name, such as `request_bytes`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Calls => "calls",

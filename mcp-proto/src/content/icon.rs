@@ -35,7 +35,6 @@ pub enum IconTheme {
 
 impl Icon {
     /// An icon by its source.
-    #[must_use]
     pub fn new(src: impl Into<String>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }

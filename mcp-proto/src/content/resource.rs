@@ -9,6 +9,7 @@ use super::{Annotations, Icon};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Resource {
     /// Where it is (RFC 3986), such as `notes://today`.
     pub uri: String,
@@ -39,7 +40,6 @@ pub struct Resource {
 
 impl Resource {
     /// A resource by where it is and its name for programs. The rest are public fields.
-    #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -55,35 +55,30 @@ impl Resource {
     }
 
     /// The same with a name for people.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// The same with what it holds.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// The same with a media type.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// The same with its size in bytes.
-    #[must_use]
     pub fn with_size(mut self, size: u64) -> Self {
         self.size = Some(size);
         self
     }
 
     /// The same with hints for the client.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
         self

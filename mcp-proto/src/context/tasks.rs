@@ -33,7 +33,6 @@ impl Context {
     }
 
     /// The id of the task that the call runs as, if any.
-    #[must_use]
     pub fn task_id(&self) -> Option<&str> {
         match &self.task {
             TaskMode::Running(entry) => Some(&entry.id),

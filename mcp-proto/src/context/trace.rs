@@ -20,14 +20,12 @@ impl Context {
     ///
     /// The client chooses it: use it only to follow a call through logs. The library's own span around the handling of
     /// a request, `request` of the target `mcp_proto::server`, has it as a field.
-    #[must_use]
     pub fn trace_parent(&self) -> Option<&str> {
         traced(&self.meta, "traceparent", is_trace_parent)
     }
 
     /// The data that tracing systems on the path have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it
     /// is absent or malformed, or there is no [`Context::trace_parent`].
-    #[must_use]
     pub fn trace_state(&self) -> Option<&str> {
         self.trace_parent()?;
         traced(&self.meta, "tracestate", is_trace_state)
@@ -35,7 +33,6 @@ impl Context {
 
     /// The data that the caller propagates along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
     /// where it is absent or malformed.
-    #[must_use]
     pub fn baggage(&self) -> Option<&str> {
         traced(&self.meta, "baggage", is_baggage)
     }

@@ -73,6 +73,7 @@ pub struct Caller {
 
 /// How requests over HTTP are authorized.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
     resource: Option<Arc<ProtectedResource>>,
@@ -82,7 +83,6 @@ pub struct Authorization {
 
 impl Authorization {
     /// Every request must satisfy `authorizer`, except preflights and requests for the metadata of the resource.
-    #[must_use]
     pub fn new(authorizer: impl Authorizer + 'static) -> Self {
         Self {
             authorizer: Arc::new(authorizer),
@@ -94,20 +94,17 @@ impl Authorization {
 
     /// Publishes where tokens are issued: at the well-known paths of RFC 9728, which the embedding service must route
     /// to the endpoint, and in every challenge.
-    #[must_use]
     pub fn with_resource(mut self, resource: ProtectedResource) -> Self {
         self.resource = Some(Arc::new(resource));
         self
     }
 
     /// What it publishes of where tokens are issued.
-    #[must_use]
     pub fn resource(&self) -> Option<&ProtectedResource> {
         self.resource.as_deref()
     }
 
     /// Callers with `scope` also have these scopes, and the scopes that they imply.
-    #[must_use]
     pub fn implies(mut self, scope: impl Into<String>, others: Scopes) -> Self {
         self.implied.insert(scope.into(), others);
         self

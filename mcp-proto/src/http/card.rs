@@ -59,7 +59,6 @@ impl ServerCard {
     ///
     /// `None` if the URL is not an http or https URL without a query, or is so long that the name would have more than
     /// 200 characters.
-    #[must_use]
     pub fn new(server: &Server, url: &str, authorization: Option<&Authorization>) -> Option<Self> {
         let url = url.trim_end_matches('/');
         let uri: Uri = url.parse().ok()?;

@@ -14,6 +14,7 @@ use crate::legacy::http::config::LegacyConfig;
 /// The bounds and the access rules of a [`StreamableHttpService`](super::StreamableHttpService).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct HttpConfig {
     /// The `Host` names that the server accepts, against DNS rebinding. Loopback names by default.
     pub hosts: Hosts,
@@ -105,7 +106,6 @@ impl Default for HttpConfig {
 
 impl HttpConfig {
     /// The same with any of its public fields set: `HttpConfig::default().with(|it| it.max_body_bytes = 65_536)`.
-    #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
@@ -116,7 +116,6 @@ impl HttpConfig {
 
     /// How to serve an endpoint with this configuration: with its proxies, and to [authorized](Callers::Authorized)
     /// callers if it requires authorization.
-    #[must_use]
     pub fn serving(&self) -> ServeConfig {
         ServeConfig {
             callers: match self.authorization {
@@ -134,7 +133,6 @@ impl HttpConfig {
     ///
     /// A process needs more: its own memory, up to 48 KiB for each connection, the application's data, and memory that
     /// the allocator has not released yet. Under an attack with large messages the last was as much again.
-    #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.budget.request_bytes = Bound::of(bytes / 2);
         self.budget.answer_bytes = Bound::of(bytes / 4);

@@ -31,7 +31,6 @@ impl Encoding {
     pub const ALL: [Self; 1] = [Self::Gzip];
 
     /// Its name in headers.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -40,7 +39,6 @@ impl Encoding {
 
     /// The encoding that a client prefers, by the weights of its `Accept-Encoding`. `None` if it prefers the unencoded
     /// answer or sends no such header.
-    #[must_use]
     pub fn accepted(headers: &HeaderMap) -> Option<Self> {
         let any = weight(headers, "*").unwrap_or(0);
         let identity = weight(headers, "identity").unwrap_or(0);
@@ -49,7 +47,6 @@ impl Encoding {
     }
 
     /// Whether a JSON text of this many bytes is compressed for clients that accept it.
-    #[must_use]
     pub fn is_worth(bytes: u64) -> bool {
         bytes >= MIN
     }

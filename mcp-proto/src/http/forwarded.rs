@@ -14,7 +14,6 @@ pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
     /// Proxies at these addresses or in these networks.
-    #[must_use]
     pub fn new(networks: Vec<IpNet>) -> Self {
         Self(networks)
     }

@@ -21,7 +21,6 @@ struct Inner {
 
 impl Peer {
     /// A connection from this address; one for all requests of the connection.
-    #[must_use]
     pub fn new(address: IpAddr) -> Self {
         Self(Arc::new(Inner { address, is_accepted: false, account: OnceLock::new() }))
     }
@@ -32,13 +31,11 @@ impl Peer {
     }
 
     /// Whether [`serve`](super::serve) accepted the connection. A request on it needs a `Host` header.
-    #[must_use]
     pub fn is_accepted(&self) -> bool {
         self.0.is_accepted
     }
 
     /// The address that the connection comes from, which may be a proxy's.
-    #[must_use]
     pub fn address(&self) -> IpAddr {
         self.0.address
     }

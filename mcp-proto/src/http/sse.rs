@@ -115,7 +115,6 @@ pub struct EventTooLarge(pub usize);
 
 impl EventReader {
     /// A reader of events of at most `max_event_bytes`.
-    #[must_use]
     pub fn new(max_event_bytes: usize) -> Self {
         Self {
             begun: false,

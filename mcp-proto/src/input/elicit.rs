@@ -53,31 +53,26 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// Filled in and sent with this content, or agreed to open the URL (without content). For a client's callback.
-    #[must_use]
     pub fn accept(content: Map<String, Value>) -> Self {
         Self { action: ElicitAction::Accept, content }
     }
 
     /// Declined.
-    #[must_use]
     pub fn decline() -> Self {
         Self { action: ElicitAction::Decline, content: Map::new() }
     }
 
     /// Dismissed it without a choice.
-    #[must_use]
     pub fn cancel() -> Self {
         Self { action: ElicitAction::Cancel, content: Map::new() }
     }
 
     /// The entered values, if the form was accepted.
-    #[must_use]
     pub fn accepted(&self) -> Option<&Map<String, Value>> {
         (self.action == ElicitAction::Accept).then_some(&self.content)
     }
 
     /// An entered text.
-    #[must_use]
     pub fn text(&self, field: &str) -> Option<&str> {
         self.accepted()?.get(field)?.as_str()
     }

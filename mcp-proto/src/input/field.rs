@@ -222,7 +222,6 @@ impl Field {
 
 impl Choice {
     /// What is sent, and what the user reads.
-    #[must_use]
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self { value: value.into(), title: title.into() }
     }

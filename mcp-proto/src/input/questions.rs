@@ -71,13 +71,11 @@ impl Questions {
     }
 
     /// How many questions there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are no questions.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -11,6 +11,7 @@ use crate::version::ProtocolVersion;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct CreateMessage {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
@@ -42,6 +43,7 @@ pub struct CreateMessage {
 /// One message of the conversation (schema: `SamplingMessage`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct SamplingMessage {
     /// The author of the message.
     pub role: Role,
@@ -169,13 +171,11 @@ pub struct CreateMessageResult {
 
 impl CreateMessage {
     /// One message of the user, and the most tokens of the answer.
-    #[must_use]
     pub fn text(text: impl Into<String>, max_tokens: u64) -> Self {
         Self::new([SamplingMessage::user(text)], max_tokens)
     }
 
     /// A conversation, and the most tokens of the answer. The rest are public fields.
-    #[must_use]
     pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into(),
@@ -191,14 +191,12 @@ impl CreateMessage {
     }
 
     /// The same with a system prompt.
-    #[must_use]
     pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
     }
 
     /// The same with a tool for the model.
-    #[must_use]
     pub fn with_tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self
@@ -242,19 +240,16 @@ impl CreateMessage {
 
 impl SamplingMessage {
     /// A text from the user.
-    #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, [SamplingContent::text(text)])
     }
 
     /// A text from the model.
-    #[must_use]
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::new(Role::Assistant, [SamplingContent::text(text)])
     }
 
     /// A message of these pieces.
-    #[must_use]
     pub fn new(role: Role, content: impl Into<Vec<SamplingContent>>) -> Self {
         Self { role, content: content.into() }
     }
@@ -262,7 +257,6 @@ impl SamplingMessage {
 
 impl SamplingContent {
     /// A text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
@@ -270,7 +264,6 @@ impl SamplingContent {
 
 impl SamplingTool {
     /// A tool by its name, what it does, and the JSON Schema of its arguments.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -282,7 +275,6 @@ impl SamplingTool {
 
 impl CreateMessageResult {
     /// What this model wrote, as one text. The rest are public fields.
-    #[must_use]
     pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             role: Role::Assistant,
@@ -293,7 +285,6 @@ impl CreateMessageResult {
     }
 
     /// All its text.
-    #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {
             SamplingContent::Text { text } => Some(text.as_str()),

@@ -43,7 +43,6 @@ pub struct Meter {
 
 impl Meter {
     /// A count that starts at 0 and may reach `max` bytes.
-    #[must_use]
     pub fn new(max: usize) -> Self {
         Self {
             left: Cell::new(max),
@@ -57,7 +56,6 @@ impl Meter {
 
     /// The same for a text that a client is already charged for by `held`: the parsed values are charged to it as they
     /// are built, at most `max` bytes.
-    #[must_use]
     pub fn held_by(held: Held, max: usize) -> Self {
         // What can never fit next to its text is too large; waiting would not help.
         let room = held.most().saturating_sub(held.amount());
@@ -86,19 +84,16 @@ impl Meter {
     }
 
     /// The cost in bytes of what has been built so far.
-    #[must_use]
     pub fn used(&self) -> usize {
         self.granted.get() - self.left.get()
     }
 
     /// The allowance, in bytes.
-    #[must_use]
     pub fn max(&self) -> usize {
         self.max
     }
 
     /// Whether reading was stopped by the allowance.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over.get()
     }

@@ -27,7 +27,6 @@ const PARAGRAPH_ESCAPE: &str = "\\u2029";
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
 /// `text` as it stands between the quotation marks of a JSON string.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     // Every eighth byte of a text may need a second one.
     let mut out = Vec::with_capacity(text.len() + text.len() / 4);

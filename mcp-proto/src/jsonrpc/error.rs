@@ -70,7 +70,6 @@ impl ErrorObject {
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 
     /// An error of `code` without data.
-    #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -83,32 +82,27 @@ impl ErrorObject {
     }
 
     /// −32700.
-    #[must_use]
     pub fn parse(message: impl Into<String>) -> Self {
         Self::new(Self::PARSE, message)
     }
 
     /// −32600.
-    #[must_use]
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(Self::INVALID_REQUEST, message)
     }
 
     /// −32601, naming the method.
-    #[must_use]
     pub fn method_not_found(method: &str) -> Self {
         let message = format!("unknown method {:?}", quoted(method));
         Self::new(Self::METHOD_NOT_FOUND, message)
     }
 
     /// −32602.
-    #[must_use]
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(Self::INVALID_PARAMS, message)
     }
 
     /// −32603, without internal details.
-    #[must_use]
     pub fn internal() -> Self {
         Self::new(Self::INTERNAL, "internal error; the server's log has the details")
     }

@@ -147,7 +147,6 @@ impl Payload {
     }
 
     /// The JSON text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(self.as_bytes()).unwrap_or_else(|error| {
             tracing::error!(%error, "a payload is not UTF-8");
@@ -161,7 +160,6 @@ impl Payload {
     }
 
     /// The payload as a tree, for tests and clients.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         serde_json::from_slice(self.as_bytes()).unwrap_or_default()
     }

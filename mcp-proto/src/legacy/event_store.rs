@@ -87,7 +87,6 @@ pub struct StreamWrite {
 
 impl StreamWrite {
     /// A write without events that keeps all earlier ones, such as for testing a store.
-    #[must_use]
     pub fn new(session: SessionId, stream: impl Into<String>, fate: StreamFate) -> Self {
         let stream = stream.into();
         Self { session, stream, fate, about: Bytes::new(), first: 0, events: Vec::new() }

@@ -138,7 +138,6 @@ pub enum SessionStoreError {
 
 impl SessionId {
     /// A new random id.
-    #[must_use]
     pub fn random() -> Self {
         let mut text = uuid::Uuid::encode_buffer();
         let text = uuid::Uuid::new_v4().hyphenated().encode_lower(&mut text);
@@ -146,13 +145,11 @@ impl SessionId {
     }
 
     /// The id as a client sent it. Any visible ASCII is accepted; only an id that a store knows gives access.
-    #[must_use]
     pub fn from_header(value: &str) -> Self {
         Self(value.into())
     }
 
     /// The full id, for the `mcp-session-id` header.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -171,7 +168,6 @@ impl fmt::Debug for SessionId {
 
 impl Session {
     /// A session of a client that speaks `protocol_version`.
-    #[must_use]
     pub fn new(
         protocol_version: ProtocolVersion,
         client_info: Implementation,

@@ -25,13 +25,11 @@ impl ClientCapabilities {
     }
 
     /// The settings of one capability such as `elicitation`, if the client declared it. Null counts as not declared.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         present(self.0.get(name))
     }
 
     /// Whether the client shows forms to its user. `elicitation` without modes means forms.
-    #[must_use]
     pub fn can_elicit_forms(&self) -> bool {
         let Some(elicitation) = self.get("elicitation") else {
             return false;
@@ -41,31 +39,26 @@ impl ClientCapabilities {
     }
 
     /// Whether the client can ask its user to open a URL (since 2025-11-25).
-    #[must_use]
     pub fn can_elicit_urls(&self) -> bool {
         self.get("elicitation").is_some_and(|elicitation| present(elicitation.get("url")).is_some())
     }
 
     /// Whether the client lets the server use its model.
-    #[must_use]
     pub fn can_sample(&self) -> bool {
         self.get("sampling").is_some()
     }
 
     /// Whether it supports tools in sampling (since 2025-11-25).
-    #[must_use]
     pub fn can_sample_with_tools(&self) -> bool {
         self.get("sampling").is_some_and(|sampling| present(sampling.get("tools")).is_some())
     }
 
     /// Whether the client lists its roots.
-    #[must_use]
     pub fn has_roots(&self) -> bool {
         self.get("roots").is_some()
     }
 
     /// The settings of an extension such as `io.modelcontextprotocol/tasks`, if the client declared it.
-    #[must_use]
     pub fn extension(&self, id: &str) -> Option<&Value> {
         present(self.get("extensions")?.get(id))
     }

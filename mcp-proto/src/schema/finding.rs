@@ -32,7 +32,6 @@ pub struct Finding {
 
 impl Finding {
     /// A finding whose texts are truncated, so that they do not repeat a client's megabytes.
-    #[must_use]
     pub fn new(path: &str, message: &str) -> Self {
         Self { path: shortened(path), message: shortened(message), member: None, value: None }
     }

@@ -29,7 +29,6 @@ pub struct MirroredParam {
 
 impl MirroredParam {
     /// Its value in the arguments of a call; `None` where it is absent or null.
-    #[must_use]
     pub fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
         let mut steps = self.path.iter();
         let found = steps.try_fold(arguments?, |value, step| value.as_object()?.get(step))?;
@@ -43,7 +42,6 @@ impl MirroredParam {
 }
 
 /// A value as the text that a header repeats; `None` for values without such a form.
-#[must_use]
 pub fn header_value(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),

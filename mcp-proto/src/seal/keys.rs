@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 /// A key is 32 secret random bytes, never a password. To replace it in several processes without refusing anything,
 /// first give all of them the next key as a previous one ([`Keys::with_previous`]), then make it the current one.
 #[derive(Clone)]
+#[must_use]
 pub struct Keys(Arc<RwLock<Arc<Ring>>>);
 
 /// The keys at one time.
@@ -45,7 +46,6 @@ impl Keys {
     /// # Panics
     ///
     /// If the operating system returns no random bytes.
-    #[must_use]
     #[expect(
         clippy::expect_used,
         reason = "no request leads here, and a server without randomness must not start"
@@ -57,14 +57,12 @@ impl Keys {
     }
 
     /// A ring of one key: 32 secret random bytes.
-    #[must_use]
     pub fn new(key: [u8; 32]) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(Ring { current: Key::new(key), previous: Vec::new() }))))
     }
 
     /// The same ring with another key, as the oldest, that opens but does not seal. In a ring of [`Keys::MAX`] keys it
     /// replaces the oldest. A key that is already in the ring keeps its position.
-    #[must_use]
     pub fn with_previous(self, key: [u8; 32]) -> Self {
         self.change(|ring| {
             if ring.all().all(|known| known.secret != key) {

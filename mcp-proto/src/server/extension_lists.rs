@@ -14,7 +14,6 @@ use crate::version::Era;
 impl Server {
     /// Whether the caller may see something: by its scopes, and by
     /// [`ServerBuilder::visible_to`](crate::ServerBuilder::visible_to).
-    #[must_use]
     pub fn is_shown(&self, wanted: Wanted<'_>, context: &Context) -> bool {
         self.shows(&self.offered(), wanted, context)
     }

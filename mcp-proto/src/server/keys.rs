@@ -6,7 +6,6 @@ use crate::seal::Keys;
 impl Server {
     /// The keys that seal its request states and cursors. A clone shares the ring, so that [`Keys::replace`] and
     /// [`Keys::rotate`] on it take effect in the server.
-    #[must_use]
     pub fn keys(&self) -> Keys {
         self.0.rounds.keys.clone()
     }

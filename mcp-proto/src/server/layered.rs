@@ -89,7 +89,6 @@ impl Server {
 /// For layers.
 impl Call {
     /// The tool that it calls, if the server has it.
-    #[must_use]
     pub fn tool(&self) -> Option<impl Deref<Target = Tool> + Send + Sync + use<>> {
         self.callable()
     }

@@ -34,7 +34,6 @@ pub enum Line {
 
 impl Lines {
     /// An empty buffer that drops lines longer than `max_line_bytes`.
-    #[must_use]
     pub fn new(max_line_bytes: usize) -> Self {
         Self { buffer: BytesMut::new(), searched: 0, skipping: false, max_line_bytes }
     }

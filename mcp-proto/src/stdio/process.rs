@@ -68,7 +68,6 @@ type Written = oneshot::Sender<io::Result<()>>;
 ///
 /// Within a runtime, a pipe or a Unix socket is made non-blocking until this is dropped, unless stderr is the same one.
 /// The runtime needs its I/O driver, as for any socket.
-#[must_use]
 pub fn stdin() -> Stdin {
     #[cfg(unix)]
     if let Some(direct) = Descriptor::reading(&io::stdin()) {
@@ -86,7 +85,6 @@ pub fn stdin() -> Stdin {
 
 /// Stdout. A write completes when its bytes are handed over, a flush when everything is written. A pipe or a Unix
 /// socket is made non-blocking as for [`stdin`].
-#[must_use]
 pub fn stdout() -> Stdout {
     #[cfg(unix)]
     if let Some(direct) = Descriptor::writing(&io::stdout()) {

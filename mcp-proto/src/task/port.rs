@@ -77,7 +77,6 @@ pub struct NewTaskRecord {
 
 impl NewTaskRecord {
     /// A task without an owner, of an unknown client, such as for testing a store.
-    #[must_use]
     pub fn new(id: impl Into<Arc<str>>, ttl: Duration, body: Vec<u8>) -> Self {
         Self { id: id.into(), owner: None, client: None, ttl, body }
     }
@@ -121,7 +120,6 @@ pub enum TaskStoreError {
 
 impl TaskRecord {
     /// A stored task with this name, number, version and remaining time; it is not orphaned.
-    #[must_use]
     pub fn new(id: Arc<str>, number: u64, version: u64, ttl: Duration, body: Vec<u8>) -> Self {
         Self { id, number, version, ttl, is_orphaned: false, body }
     }

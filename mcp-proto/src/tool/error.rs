@@ -83,7 +83,6 @@ pub enum ToolError {
 
 impl ToolError {
     /// A failure with a code in `UPPER_SNAKE` and a sentence.
-    #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Failed { code: code.into(), message: message.into(), data: None }
     }
@@ -98,13 +97,11 @@ impl ToolError {
     }
 
     /// A failure whose cause, an error or a sentence, goes only to the log.
-    #[must_use]
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Internal(Cause::new(cause))
     }
 
     /// The code that the caller reads; none for a protocol error and for a question to the client.
-    #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Failed { code, .. } => Some(code),
@@ -114,7 +111,6 @@ impl ToolError {
     }
 
     /// The sentence that the caller reads, without the cause of an internal failure.
-    #[must_use]
     pub fn message(&self) -> &str {
         match self {
             Self::Failed { message, .. } => message,

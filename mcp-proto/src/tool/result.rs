@@ -17,6 +17,7 @@ use crate::version::Era;
 /// The result of `tools/call` (schema: `CallToolResult`).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
+#[must_use]
 pub struct CallToolResult {
     /// For the model to read.
     pub content: Vec<ContentBlock>,
@@ -57,19 +58,16 @@ pub struct PreparedJson {
 
 impl CallToolResult {
     /// One block of text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
 
     /// Content of any kind.
-    #[must_use]
     pub fn content(content: impl Into<Vec<ContentBlock>>) -> Self {
         Self { content: content.into(), ..Self::default() }
     }
 
     /// The same as a failure that the model should read; [`ToolError`] also has a code.
-    #[must_use]
     pub fn with_error(mut self) -> Self {
         self.is_error = true;
         self
@@ -84,7 +82,6 @@ impl CallToolResult {
     }
 
     /// [`CallToolResult::structured`] for JSON text that exists already.
-    #[must_use]
     pub fn from_json(json: Box<RawValue>) -> Self {
         Self {
             content: vec![ContentBlock::text(json.get())],
@@ -95,7 +92,6 @@ impl CallToolResult {
 
     /// As [`structured`](Self::structured), for a large JSON text that exists already, in parts. The parts are
     /// sent without a copy, except over pipes, as an event, and for a failure.
-    #[must_use]
     pub fn prepared(json: PreparedJson) -> Self {
         Self { prepared: Some(json), ..Self::default() }
     }

@@ -8,7 +8,6 @@ pub struct Variables(Vec<(String, String)>);
 
 impl Variables {
     /// No values.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -23,7 +22,6 @@ impl Variables {
     }
 
     /// The value of this name, if it has one.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
         Some(value)
@@ -35,13 +33,11 @@ impl Variables {
     }
 
     /// How many names have values.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are no values.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -167,7 +167,6 @@ impl ServiceError {
     }
 
     /// A stable name in upper snake case.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound(_) => "UNIVERSE_NOT_FOUND",

@@ -46,7 +46,6 @@ impl StoreUrl {
     }
 
     /// The URL including its password, for connecting.
-    #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
     }

@@ -123,7 +123,6 @@ impl<'a> CommandAnswer<'a> {
     }
 
     /// Removes what REST has in headers or does not return: its contract is `{"nextState", "events"}`.
-    #[must_use]
     pub fn without_revision(self) -> Self {
         Self { revision: None, time: None, ..self }
     }

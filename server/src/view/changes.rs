@@ -29,7 +29,6 @@ impl Changes {
     /// that changed. If it is empty, all entities are included whole.
     ///
     /// The cost is that of [`State::changed_since`] and of writing the included changes.
-    #[must_use]
     pub fn between(before: &State, after: &State, max: usize, sent: &[Command]) -> Self {
         let mut changes = Self::default();
         let mut room = max;
@@ -43,7 +42,6 @@ impl Changes {
     }
 
     /// Whether some changes are not included.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         !self.omitted.is_empty()
     }

@@ -121,7 +121,6 @@ impl Selection {
     }
 
     /// Why nothing was selected, with what was probably meant.
-    #[must_use]
     pub fn nothing(&self, state: &State) -> String {
         let all = || Family::ALL.into_iter().flat_map(|family| state.entities(family));
         let shown = |text: &str| text.chars().take(80).collect::<String>();
@@ -152,7 +151,6 @@ impl Selection {
     }
 
     /// The ids nearest to one that nothing has, as a sentence. `None` if none is near.
-    #[must_use]
     pub fn meant(&self, state: &State, id: &str) -> Option<String> {
         let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family));
         let hint = nearest::hint(id, ids.map(|(id, _)| id).take(COMPARED));
@@ -173,7 +171,6 @@ impl Selection {
 
 impl<'s> SelectedEntity<'s> {
     /// The entity that it orbits, or the group that it is in.
-    #[must_use]
     pub fn parent(&self) -> Option<Cow<'s, str>> {
         match self.entity {
             Entity::Star(star) => star.parent_id().map(Cow::Borrowed),
@@ -186,7 +183,6 @@ impl<'s> SelectedEntity<'s> {
 
     /// The entity as JSON, with its id and these members only. What follows from its members and the units of the
     /// universe is computed.
-    #[must_use]
     pub fn with_members<'m>(
         &self,
         state: &State,
@@ -197,7 +193,6 @@ impl<'s> SelectedEntity<'s> {
     }
 
     /// The whole entity as JSON, with what follows from its members and the units of the universe.
-    #[must_use]
     pub fn with_facts(&self, state: &State) -> impl Serialize + use<'s> {
         WithFacts { entity: self.entity, facts: self.facts(state) }
     }

@@ -211,14 +211,12 @@ pub fn answer_size(text: &str) -> Result<ByteSize, String> {
 impl EndpointArgs {
     /// Whether other machines can reach the server and callers need no authorization: [`Host::run`](crate::Host::run)
     /// refuses that.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         let callers = self.address().map(|address| self.callers(address));
         matches!(callers, Some(Err(EndpointError::NeedsToken(_) | EndpointError::Proxied(_))))
     }
 
     /// The address to listen on; `None` for stdin and stdout.
-    #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         let port = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         self.listen.or_else(|| self.port.map(port))

@@ -98,7 +98,6 @@ impl From<Failure> for RequestError {
 }
 
 /// A text from a caller as an error quotes it: at most so many characters, those that would break a line replaced.
-#[must_use]
 pub fn quotable(text: &str, most: usize) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut chars = text.chars();

@@ -54,7 +54,6 @@ impl Stamp {
 
     /// How long before `now` the file was last changed; `None` if that is later than `now`. A file whose age exceeds a
     /// tick of the file system's clock (two seconds, for the slowest) has another stamp after the next change.
-    #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let (seconds, nanoseconds) = self.changed;
         let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);

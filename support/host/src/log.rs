@@ -73,7 +73,6 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
 
 /// A text without characters that a terminal obeys, which names from outside may contain. Control characters and
 /// characters that change the direction of text are replaced by U+FFFD, except line ends and tabs.
-#[must_use]
 pub fn visible(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,
@@ -85,7 +84,6 @@ pub fn visible(text: &str) -> String {
 }
 
 /// How many lines of the log were dropped because stderr is read too slowly.
-#[must_use]
 pub fn dropped_lines() -> usize {
     lines().as_ref().map_or(0, |lines| lines.dropped())
 }

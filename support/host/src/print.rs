@@ -31,7 +31,6 @@ pub fn print_json(text: &str) -> io::Result<()> {
 }
 
 /// A table with a header row, each column as wide as its widest cell.
-#[must_use]
 pub fn table<R: AsRef<[String]>>(heads: &[&str], rows: &[R]) -> String {
     let heads = heads.iter().map(|&head| head.to_owned()).collect();
     let cells = rows.iter().map(|row| row.as_ref().iter().map(|cell| one_line(cell)).collect());
@@ -51,7 +50,6 @@ pub fn table<R: AsRef<[String]>>(heads: &[&str], rows: &[R]) -> String {
 }
 
 /// A name in a form that fits into one line.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     visible(text).replace(['\n', '\t'], "\u{fffd}")
 }

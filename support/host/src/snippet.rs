@@ -28,7 +28,6 @@ pub struct Place<'a> {
 impl Place<'_> {
     /// The URL by which clients reach the server: the one given, or by the first name that it answers to, where others
     /// reach it and where a certificate has names. `None` if it listens on every address and has no name.
-    #[must_use]
     pub fn url(self) -> Option<String> {
         let Self { address, names, is_https, public_url } = self;
         public_url.map(str::to_owned).or_else(|| url(address, names, is_https))
@@ -36,7 +35,6 @@ impl Place<'_> {
 
     /// The card of the server at this place, by the URL that is given, or its URL as a protected resource, or its own
     /// URL if no proxy can be in front of it: that would have another. `None` if there is none of these.
-    #[must_use]
     pub fn card(self, server: &Server, http: &HttpConfig) -> Option<ServerCard> {
         let authorization = http.authorization.as_ref();
         let resource = authorization.and_then(Authorization::resource);
@@ -82,7 +80,6 @@ fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<String> 
 /// The configurations with which Claude Code, Cursor, VS Code and Codex reach the server at `url`, in their own forms
 /// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp,
 /// code.visualstudio.com/docs/copilot/reference/mcp-configuration, developers.openai.com/codex/mcp).
-#[must_use]
 pub fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
     let authorization = token.map(|token| quoted(&format!("Bearer {token}")));
     let (mut json, mut toml) = (String::new(), String::new());

@@ -108,7 +108,6 @@ impl Tls {
 
 impl Https {
     /// The handshake for a listener's connections.
-    #[must_use]
     pub fn handshake(&self) -> impl Handshake + use<> {
         Shaking(TlsAcceptor::from(Arc::clone(&self.config)))
     }

@@ -14,7 +14,6 @@ use std::slice::SliceIndex;
 /// # Panics
 /// In debug builds, if it does not. In release builds the result is then empty, and an error is logged.
 #[track_caller]
-#[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "a range is written in place, as for `get`")]
 pub fn text<R>(text: &str, range: R) -> &str
 where
@@ -31,7 +30,6 @@ where
 /// # Panics
 /// In debug builds, if it does not. In release builds the result is then empty, and an error is logged.
 #[track_caller]
-#[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "a range is written in place, as for `get`")]
 pub fn items<T, R>(items: &[T], range: R) -> &[T]
 where

@@ -12,7 +12,6 @@ pub struct Random([u32; 4]);
 impl Random {
     /// The generator of a seed. A text counts by its UTF-16 code units (FNV-1a, 32 bits), a number modulo 2³² without
     /// its fraction.
-    #[must_use]
     pub fn new(seed: &Seed) -> Self {
         let mut counter = match seed {
             Seed::Text(text) => hash(text),
@@ -75,7 +74,6 @@ impl Random {
     }
 
     /// A separate generator for a part, by the part's name. This one is not advanced.
-    #[must_use]
     pub fn fork(&self, label: &str) -> Self {
         let (mut copy, hash) = (self.clone(), hash(label));
         let mut word = |bits| copy.bits() ^ hash.rotate_left(bits);

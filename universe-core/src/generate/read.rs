@@ -21,7 +21,6 @@ impl Preset {
     ];
 
     /// Its name in recipes.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Classic => "classic",
@@ -40,7 +39,6 @@ impl Style {
         [Self::Sparse, Self::SolarLike, Self::Crowded, Self::SuperDenseExperimental];
 
     /// Its name in recipes.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
@@ -56,7 +54,6 @@ impl Scale {
     pub const ALL: [Self; 4] = [Self::Realistic, Self::Compressed, Self::Toy, Self::Keplerian];
 
     /// Its name in recipes.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Realistic => "realistic",

@@ -34,7 +34,6 @@ pub(super) struct Spacing {
 
 impl Style {
     /// How many systems a universe has unless the recipe says otherwise.
-    #[must_use]
     pub fn systems(self) -> u32 {
         match self {
             Self::Sparse => 3,

@@ -42,7 +42,6 @@ impl State {
     /// What follows from the members of a body and the `units` of the universe, with six digits: `massKg`, `radiusKm`
     /// (Earth's is the mean one, 6371 km), `semiMajorAxisKm` and `periodDays`, each where its unit is named and
     /// the body has no such member that agrees. A stored one may be from before a change. Empty without `units`.
-    #[must_use]
     pub fn facts(&self, star: &Star) -> Vec<(&'static str, f64)> {
         let units = [("mass", &KILOGRAMS[..]), ("radius", &KILOMETRES), ("length", &KILOMETRES)];
         let [mass, radius, length] = units.map(|(of, table)| self.size(of, table));
@@ -90,7 +89,6 @@ impl State {
 }
 
 /// The number rounded to six digits. Never a negative zero.
-#[must_use]
 pub fn six_digits(number: f64) -> f64 {
     format!("{:.5e}", number + 0.0).parse().unwrap_or(number)
 }

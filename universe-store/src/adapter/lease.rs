@@ -35,7 +35,6 @@ struct Held {
 
 impl Lease {
     /// A lease that has not been renewed yet.
-    #[must_use]
     pub fn new(length: Duration) -> Self {
         Self { length: length.max(Duration::from_millis(1)), held: Mutex::default() }
     }

@@ -48,13 +48,11 @@ pub enum Room {
 }
 
 /// The path of a record. With the key of a session and the kind of letters: of the letters below it.
-#[must_use]
 pub fn path(id: Id) -> String {
     format!("{}.{}", id.kind.name(), HEXLOWER.encode(&id.key))
 }
 
 /// The path of a new record.
-#[must_use]
 pub fn path_of(new: &New<'_>) -> String {
     match &new.above {
         Some(above) => format!("{}.{}", path(new.id.kind.id(*above)), HEXLOWER.encode(&new.id.key)),
@@ -63,7 +61,6 @@ pub fn path_of(new: &New<'_>) -> String {
 }
 
 /// The name of the group of the tasks of one owner.
-#[must_use]
 pub fn owner(owner: &str) -> String {
     owned(Kind::Task.name(), owner)
 }

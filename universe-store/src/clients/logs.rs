@@ -68,7 +68,6 @@ pub struct Logs {
 
 impl Logs {
     /// The inboxes and streams among these records.
-    #[must_use]
     pub fn new(records: Arc<dyn Records>, bounds: LogBounds) -> Self {
         Self { records, bounds }
     }
@@ -99,7 +98,6 @@ impl Logs {
 
     /// The letters that other nodes put into the inbox of a session from now on, in order. Ends when the session does.
     /// The store is queried only after a notification, or after it was unavailable.
-    #[must_use]
     pub fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
         let records = Arc::clone(&self.records);
         Inbox::open(records, session_key(session), self.bounds.keep_letters)

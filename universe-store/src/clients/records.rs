@@ -68,13 +68,11 @@ pub type Answer<'a, T> = BoxFuture<'a, Result<T, Unavailable>>;
 
 impl Kind {
     /// The record of this kind with a key.
-    #[must_use]
     pub fn id(self, key: Key) -> Id {
         Id { kind: self, key }
     }
 
     /// Its name in a store.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -109,7 +107,6 @@ pub struct New<'a> {
 
 impl<'a> New<'a> {
     /// A record that nothing limits and nobody owns.
-    #[must_use]
     pub fn of(id: Id, lives: Duration, body: &'a [u8]) -> Self {
         let (above, share, owner, name, replaces) = (None, None, None, None, None);
         Self { id, above, share, owner, name, lives, body, limits: Limits::default(), replaces }
@@ -138,7 +135,6 @@ pub struct Limit {
 
 impl Limit {
     /// Whether so many records with so many bytes leave room for none.
-    #[must_use]
     pub fn is_reached(self, records: usize, bytes: usize) -> bool {
         records >= self.records || bytes > self.bytes
     }

@@ -61,7 +61,6 @@ pub struct Sessions {
 
 impl Sessions {
     /// The sessions among these records.
-    #[must_use]
     pub fn new(records: Arc<dyn Records>, bounds: SessionBounds) -> Self {
         Self { records, bounds }
     }
@@ -152,13 +151,11 @@ impl Sessions {
 
     /// An item whenever another node may have changed or ended a session. It is only a hint, and always comes after
     /// this node was disconnected for a while. Ends with the sessions.
-    #[must_use]
     pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
         self.records.hints(id(name))
     }
 
     /// The number of sessions, as of the last count.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.records.count()
     }

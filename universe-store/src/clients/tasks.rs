@@ -58,7 +58,6 @@ pub struct Tasks {
 
 impl Tasks {
     /// The tasks among these records.
-    #[must_use]
     pub fn new(records: Arc<dyn Records>, bounds: TaskBounds) -> Self {
         Self { records, bounds }
     }
@@ -149,7 +148,6 @@ impl Tasks {
 
     /// An item whenever another node may have changed a task. It is only a hint, and always comes after this node was
     /// disconnected for a while. Ends with the tasks.
-    #[must_use]
     pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
         self.records.hints(id(name))
     }

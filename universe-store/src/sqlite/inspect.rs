@@ -26,7 +26,6 @@ pub struct Unreadable(#[from] rusqlite::Error);
 
 impl Unreadable {
     /// Whether there was no room for a file that was to be written.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.0.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
     }
@@ -47,7 +46,6 @@ pub enum Stretch {
 
 impl Unreadable {
     /// Whether one universe is damaged, and not the file.
-    #[must_use]
     pub fn is_of_one(&self) -> bool {
         matches!(self.0, rusqlite::Error::FromSqlConversionFailure(..))
     }
@@ -79,7 +77,6 @@ impl Inspector {
     }
 
     /// The oldest format that can be read without being brought to the present one.
-    #[must_use]
     pub const fn oldest_format() -> i32 {
         schema::OLDEST_READ
     }

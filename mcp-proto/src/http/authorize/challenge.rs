@@ -40,20 +40,17 @@ pub struct Refusal {
 
 impl Refusal {
     /// The status of the response: 400, 401, 403 or 503.
-    #[must_use]
     pub fn status(&self) -> StatusCode {
         self.denied.status()
     }
 
     /// What is wrong and what would be right, for people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.denied.text()
     }
 
     /// The value of `WWW-Authenticate`, with a challenge for each accepted scheme; `None` if another token would not
     /// help.
-    #[must_use]
     pub fn challenge(&self) -> Option<HeaderValue> {
         let proofs = self.proofs.as_ref();
         if let Denied::Unavailable(_) = self.denied {

@@ -46,6 +46,7 @@ const UNCHECKED: &str = "it is bound to a key in a way (cnf) that this server ca
 ///
 /// The first one of a process makes `jsonwebtoken` verify by `ring`, unless a provider was installed before.
 #[derive(Debug)]
+#[must_use]
 pub struct JwtTokens {
     audience: String,
     issuers: BTreeMap<String, IssuerKeys>,
@@ -81,7 +82,6 @@ impl JwtTokens {
     /// Accepts tokens for this audience, which is the server's resource identifier:
     /// [`ProtectedResource::resource`](super::ProtectedResource::resource). Without an [issuer](Self::with_issuer) it
     /// accepts no token.
-    #[must_use]
     pub fn new(audience: impl Into<String>) -> Self {
         algorithm::install();
         Self {
@@ -95,28 +95,24 @@ impl JwtTokens {
 
     /// Also accepts tokens of this issuer, whose name must equal the claim `iss`. An issuer name has no spaces; for one
     /// with spaces, no token is accepted.
-    #[must_use]
     pub fn with_issuer(mut self, name: impl Into<String>, keys: IssuerKeys) -> Self {
         self.issuers.insert(name.into(), keys);
         self
     }
 
     /// Accepts only tokens that are signed with these algorithms. [`SigningAlgorithm::ALL`] by default.
-    #[must_use]
     pub fn with_algorithms(mut self, algorithms: &[SigningAlgorithm]) -> Self {
         self.algorithms = algorithms.to_vec();
         self
     }
 
     /// The allowed difference between the clocks of an issuer and of this machine. 30 s by default.
-    #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
     /// Accepts tokens that are bound to a key of their client, with a proof (RFC 9449). Without it they are refused.
-    #[must_use]
     pub fn with_dpop(mut self, dpop: Dpop) -> Self {
         self.dpop = Some(dpop);
         self

@@ -29,7 +29,6 @@ struct Document<'a> {
 impl ProtectedResource {
     /// The server whose MCP endpoint has this URL, such as `https://tools.example/mcp`, and the issuers of the tokens
     /// that it accepts. `None` if the URL is not an http or https URL without a query, or if no issuer is named.
-    #[must_use]
     pub fn new(url: &str, servers: Vec<String>) -> Option<Self> {
         let uri: http::Uri = url.parse().ok()?;
         let scheme = uri.scheme_str().filter(|it| matches!(*it, "http" | "https"))?;
@@ -51,13 +50,11 @@ impl ProtectedResource {
     }
 
     /// The identifier of the resource, which is the audience of its tokens (RFC 8707).
-    #[must_use]
     pub fn resource(&self) -> String {
         format!("{}{}", self.origin, self.path)
     }
 
     /// The document, as JSON.
-    #[must_use]
     pub fn to_json(&self) -> String {
         let document = Document {
             resource: self.resource(),
@@ -71,7 +68,6 @@ impl ProtectedResource {
 
     /// Whether the document is served at this path: the resource's own, or that of the whole host, which clients try
     /// next.
-    #[must_use]
     pub fn is_at(&self, path: &str) -> bool {
         let rest = path.strip_prefix(WELL_KNOWN).map(|rest| rest.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest == self.path)

@@ -33,7 +33,6 @@ pub struct InvalidTokens {
 
 impl BearerTokens {
     /// One token.
-    #[must_use]
     pub fn one(token: &str, caller: Caller) -> Self {
         Self(RwLock::new(Arc::new(Known::from([(hash(token), caller)]))))
     }

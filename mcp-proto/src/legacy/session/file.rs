@@ -102,13 +102,11 @@ impl FileSessions {
     }
 
     /// How many sessions are kept, including expired ones that were not yet removed.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.memory.len()
     }
 
     /// Whether no session is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -21,19 +21,16 @@ pub struct MemorySessions {
 
 impl MemorySessions {
     /// An empty store with these bounds.
-    #[must_use]
     pub fn new(config: MemorySessionsConfig) -> Self {
         Self { config, table: Mutex::default() }
     }
 
     /// How many sessions are kept, including expired ones that were not yet removed.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.table.locked().sessions.len()
     }
 
     /// Whether no session is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

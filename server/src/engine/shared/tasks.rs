@@ -18,7 +18,6 @@ pub struct SharedTasks(Tasks);
 
 impl SharedTasks {
     /// The tasks in a PostgreSQL database or in NATS streams, as returned by the method `tasks` of these stores.
-    #[must_use]
     pub fn new(tasks: Tasks) -> Self {
         Self(tasks)
     }

@@ -183,14 +183,12 @@ impl Asking {
 
 impl RequiredAuthorization {
     /// How requests are authorized.
-    #[must_use]
     pub fn authorization(&self) -> Authorization {
         self.authorization.clone()
     }
 
     /// The text in place of the token in a printed configuration; `None` if clients get tokens themselves. Logs must
     /// not contain secrets: the token itself is printed only on a terminal.
-    #[must_use]
     pub fn shown_token(&self) -> Option<&str> {
         match &self.token {
             Some(token) if io::stderr().is_terminal() => Some(token),

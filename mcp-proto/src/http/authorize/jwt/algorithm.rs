@@ -40,7 +40,6 @@ impl SigningAlgorithm {
     ];
 
     /// Its name in the header of a token.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",

@@ -32,6 +32,7 @@ pub const MAX_PROOF_ID_BYTES: usize = 256;
 /// A proof is valid for one request within [`PROOF_AGE`]. It is remembered for a minute and a half, only in this
 /// process. Server nonces (§8 of the RFC) are not required.
 #[derive(Debug)]
+#[must_use]
 pub struct Dpop {
     endpoint: Target,
     pub(super) is_required: bool,
@@ -54,7 +55,6 @@ struct Claims {
 impl Dpop {
     /// Accepts proofs for the endpoint with this URL, such as `https://tools.example/mcp`: the one that clients use, in
     /// front of any proxies. `None` if its scheme is not http or https.
-    #[must_use]
     pub fn new(url: &str) -> Option<Self> {
         Some(Self {
             endpoint: Target::of(url)?,
@@ -64,7 +64,6 @@ impl Dpop {
     }
 
     /// Refuses tokens that are not bound to a key.
-    #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
@@ -72,7 +71,6 @@ impl Dpop {
 
     /// How many proofs are remembered, for all callers and for one: 131,072, which take at most 24 MiB, and half of
     /// them by default. Callers beyond that get 503.
-    #[must_use]
     pub fn with_proofs(mut self, bound: Bound) -> Self {
         self.used.bound = bound;
         self

@@ -80,7 +80,6 @@ impl IssuerKeys {
     }
 
     /// The keys that `fetch` returns.
-    #[must_use]
     pub fn fetched(fetch: impl FetchKeys + 'static) -> Self {
         Self { fetch: Some(Arc::new(fetch)), state: Arc::default() }
     }
