@@ -51,6 +51,12 @@ pub const KEY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most records that one [`Page`] returns, whatever its limit.
 pub const MAX_PAGE: usize = 1_000;
 
+/// What a store will answer.
+pub type Answer<'a, T, E = ReadError> = BoxFuture<'a, Result<T, E>>;
+
+/// The entries of a universe, those that are there and then those that come.
+pub type LogTail = BoxStream<'static, Result<Entry, TailError>>;
+
 /// A store of universes.
 ///
 /// Every method is safe to call from many tasks at once, inside a Tokio runtime with time and
@@ -84,7 +90,7 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create(&self, meta: Meta, genesis: Bytes) -> Answer<'_, (), CreateError> {
         let base = Base { revision: Revision::GENESIS, at: meta.created_at, body: genesis };
         self.create_from(meta, base)
     }
@@ -94,7 +100,7 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
-    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>>;
+    fn create_from(&self, meta: Meta, base: Base) -> Answer<'_, (), CreateError>;
 
     /// Appends a batch after the expected revision, all of it or nothing. Returns the head's revision
     /// and whether this call stored the batch.
@@ -108,56 +114,44 @@ pub trait UniverseLog: Send + Sync {
     /// [`AppendError::Conflict`] with the head that was found instead. [`AppendError::Unknown`] if
     /// the batch may or may not have been stored: repeat the call, or read
     /// [`record`](Self::record), to find out.
-    fn append(
-        &self,
-        id: &UniverseId,
-        append: Append,
-    ) -> BoxFuture<'_, Result<Appended, AppendError>>;
+    fn append(&self, id: &UniverseId, append: Append) -> Answer<'_, Appended, AppendError>;
 
     /// The revision of the [keyed](NewEntry::keyed) entry that records this command, if it was appended within
     /// [`KEY_TIME`].
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
-    fn landed(
-        &self,
-        id: &UniverseId,
-        command: CommandId,
-    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
+    fn landed(&self, id: &UniverseId, command: CommandId) -> Answer<'_, Option<Revision>>;
 
     /// Deletes a universe and all its data, and ends its tails. With `expected`, only at that revision.
     ///
     /// # Errors
     /// [`DeleteError::NotFound`], [`DeleteError::Conflict`]; [`DeleteError::Full`] if deleting needs space first.
-    fn delete(
-        &self,
-        id: &UniverseId,
-        expected: Option<Revision>,
-    ) -> BoxFuture<'_, Result<(), DeleteError>>;
+    fn delete(&self, id: &UniverseId, expected: Option<Revision>) -> Answer<'_, (), DeleteError>;
 
     /// The record of a universe, without its bodies: meta and head, read together.
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
-    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>>;
+    fn record(&self, id: &UniverseId) -> Answer<'_, Record>;
 
     /// One page of all universes, the newest created first (then by id, descending).
     ///
     /// # Errors
     /// Only [`ReadError::Unavailable`].
-    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>>;
+    fn list(&self, page: Page) -> Answer<'_, Vec<Record>>;
 
     /// The number of universes.
     ///
     /// # Errors
     /// Only [`ReadError::Unavailable`].
-    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>>;
+    fn count(&self) -> Answer<'_, u64>;
 
     /// The disk space that the universes use; `None` if they use none, which is the default.
     ///
     /// # Errors
     /// Only [`ReadError::Unavailable`].
-    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+    fn size(&self) -> Answer<'_, Option<Size>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -165,7 +159,7 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
-    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>>;
+    fn base(&self, id: &UniverseId) -> Answer<'_, Base>;
 
     /// Makes the log begin with `base`. The entries up to its revision can no longer be read; they are deleted from the
     /// disk gradually, without blocking writes. `last` is the command of the entry at that revision, and shows that
@@ -173,41 +167,32 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`TrimError::NotThere`] unless there is such an entry before the head.
-    fn trim(
-        &self,
-        id: &UniverseId,
-        last: CommandId,
-        base: Base,
-    ) -> BoxFuture<'_, Result<(), TrimError>>;
+    fn trim(&self, id: &UniverseId, last: CommandId, base: Base) -> Answer<'_, (), TrimError>;
 
     /// The lowest revision of the [keyed](NewEntry::keyed) entries appended within [`KEY_TIME`].
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
-    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
+    fn oldest_keyed(&self, id: &UniverseId) -> Answer<'_, Option<Revision>>;
 
     /// The newest snapshot kept, if any.
     ///
     /// # Errors
     /// [`ReadError::NotFound`] if the universe does not exist.
-    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
+    fn snapshot(&self, id: &UniverseId) -> Answer<'_, Option<Snapshot>>;
 
     /// Stores a snapshot instead of an older one. A snapshot that is not newer, or is from before the base, is ignored.
     ///
     /// # Errors
     /// [`SnapshotError::Ahead`] if its revision is beyond the head.
-    fn put_snapshot(
-        &self,
-        id: &UniverseId,
-        snapshot: Snapshot,
-    ) -> BoxFuture<'_, Result<(), SnapshotError>>;
+    fn put_snapshot(&self, id: &UniverseId, snapshot: Snapshot) -> Answer<'_, (), SnapshotError>;
 
     /// What does not fit together in the records, heads, beginnings and logs of the universes, without their bodies.
     /// `None` if the adapter does not look, or has other ways to.
     ///
     /// # Errors
     /// Only [`ReadError::Unavailable`].
-    fn findings(&self) -> BoxFuture<'_, Result<Option<Vec<Finding>>, ReadError>> {
+    fn findings(&self) -> Answer<'_, Option<Vec<Finding>>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -215,7 +200,7 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// Only [`ReadError::Unavailable`].
-    fn repair(&self) -> BoxFuture<'_, Result<Vec<String>, ReadError>> {
+    fn repair(&self) -> Answer<'_, Vec<String>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
@@ -230,9 +215,5 @@ pub trait UniverseLog: Send + Sync {
     /// [`TailError::NotFound`], or [`TailError::Ahead`] if `after` is beyond the head, as the first
     /// item; [`TailError::Trimmed`] if the next entry is not kept, [`TailError::Damaged`] if it cannot be read;
     /// [`TailError::Deleted`] when the universe is deleted, possibly before its last entries were seen.
-    fn tail(
-        &self,
-        id: &UniverseId,
-        after: Revision,
-    ) -> BoxStream<'static, Result<Entry, TailError>>;
+    fn tail(&self, id: &UniverseId, after: Revision) -> LogTail;
 }

@@ -6,15 +6,14 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::vec;
 
-use futures_util::future::BoxFuture;
-use futures_util::stream::{self, BoxStream};
-use futures_util::{FutureExt, StreamExt};
+use futures_util::future::{FutureExt, ready};
+use futures_util::stream::{self, StreamExt};
 use tokio::sync::watch;
 
-use super::model::{Admission, ENTRY_OVERHEAD};
+use super::model::{Admission, ENTRY_OVERHEAD, within};
 use super::{
-    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Head,
-    KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot,
+    Answer, Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Head,
+    KEY_TIME, LogTail, MAX_PAGE, Meta, Page, Position, ReadError, Record, Revision, Snapshot,
     SnapshotError, TailError, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
@@ -54,9 +53,7 @@ impl MemoryStore {
 
     fn create_now(&self, meta: Meta, base: Base) -> Result<(), CreateError> {
         let size = base.body.len().saturating_add(meta.name.len());
-        if size > MAX_WRITE {
-            return Err(CreateError::TooLarge { max: MAX_WRITE });
-        }
+        let size = within(size, |max| CreateError::TooLarge { max })?;
         let mut shelf = self.shelf();
         if shelf.universes.contains_key(&meta.id) {
             return Err(CreateError::Exists);
@@ -139,10 +136,7 @@ impl MemoryStore {
     }
 
     fn put_snapshot_now(&self, id: &UniverseId, offered: Snapshot) -> Result<(), SnapshotError> {
-        let size = offered.body.len();
-        if size > MAX_WRITE {
-            return Err(SnapshotError::TooLarge { max: MAX_WRITE });
-        }
+        let size = within(offered.body.len(), |max| SnapshotError::TooLarge { max })?;
         let mut shelf = self.shelf();
         let room = self.limits.bytes.saturating_sub(shelf.bytes);
         let universe = shelf.universes.get_mut(id).ok_or(SnapshotError::NotFound)?;
@@ -166,10 +160,7 @@ impl MemoryStore {
     }
 
     fn trim_now(&self, id: &UniverseId, last: CommandId, base: Base) -> Result<(), TrimError> {
-        let size = base.body.len();
-        if size > MAX_WRITE {
-            return Err(TrimError::TooLarge { max: MAX_WRITE });
-        }
+        let size = within(base.body.len(), |max| TrimError::TooLarge { max })?;
         let mut shelf = self.shelf();
         let room = self.limits.bytes.saturating_sub(shelf.bytes);
         let universe = shelf.universes.get_mut(id).ok_or(TrimError::NotFound)?;
@@ -200,7 +191,11 @@ impl MemoryStore {
         Ok(())
     }
 
-    fn read_now<T>(&self, id: &UniverseId, read: fn(&Universe) -> T) -> Result<T, ReadError> {
+    fn read_now<T>(
+        &self,
+        id: &UniverseId,
+        read: impl FnOnce(&Universe) -> T,
+    ) -> Result<T, ReadError> {
         self.shelf().universes.get(id).map(read).ok_or(ReadError::NotFound)
     }
 }
@@ -218,104 +213,65 @@ impl fmt::Debug for MemoryStore {
 }
 
 impl UniverseLog for MemoryStore {
-    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
-        async move { self.create_now(meta, base) }.boxed()
+    fn create_from(&self, meta: Meta, base: Base) -> Answer<'_, (), CreateError> {
+        ready(self.create_now(meta, base)).boxed()
     }
 
-    fn append(
-        &self,
-        id: &UniverseId,
-        append: Append,
-    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
-        let id = id.clone();
-        async move { self.append_now(&id, append) }.boxed()
+    fn append(&self, id: &UniverseId, append: Append) -> Answer<'_, Appended, AppendError> {
+        ready(self.append_now(id, append)).boxed()
     }
 
-    fn delete(
-        &self,
-        id: &UniverseId,
-        expected: Option<Revision>,
-    ) -> BoxFuture<'_, Result<(), DeleteError>> {
-        let id = id.clone();
-        async move { self.delete_now(&id, expected) }.boxed()
+    fn delete(&self, id: &UniverseId, expected: Option<Revision>) -> Answer<'_, (), DeleteError> {
+        ready(self.delete_now(id, expected)).boxed()
     }
 
-    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
-        let id = id.clone();
-        async move { self.read_now(&id, |universe| universe.record.clone()) }.boxed()
+    fn record(&self, id: &UniverseId) -> Answer<'_, Record> {
+        ready(self.read_now(id, |universe| universe.record.clone())).boxed()
     }
 
-    fn landed(
-        &self,
-        id: &UniverseId,
-        command: CommandId,
-    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        let id = id.clone();
-        async move {
+    fn landed(&self, id: &UniverseId, command: CommandId) -> Answer<'_, Option<Revision>> {
+        let found = self.read_now(id, |universe| {
             let old = Timestamp::now().before(KEY_TIME);
-            let shelf = self.shelf();
-            let universe = shelf.universes.get(&id).ok_or(ReadError::NotFound)?;
             let found = universe.keyed.get(&command).filter(|(_, at)| *at >= old);
-            Ok(found.map(|(revision, _)| *revision))
-        }
-        .boxed()
+            found.map(|(revision, _)| *revision)
+        });
+        ready(found).boxed()
     }
 
-    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
-        async move { Ok(self.list_now(&page)) }.boxed()
+    fn list(&self, page: Page) -> Answer<'_, Vec<Record>> {
+        ready(Ok(self.list_now(&page))).boxed()
     }
 
-    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
-        async move { Ok(self.shelf().universes.len() as u64) }.boxed()
+    fn count(&self) -> Answer<'_, u64> {
+        ready(Ok(self.shelf().universes.len() as u64)).boxed()
     }
 
-    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
-        let id = id.clone();
-        async move { self.read_now(&id, |universe| universe.base.clone()) }.boxed()
+    fn base(&self, id: &UniverseId) -> Answer<'_, Base> {
+        ready(self.read_now(id, |universe| universe.base.clone())).boxed()
     }
 
-    fn trim(
-        &self,
-        id: &UniverseId,
-        last: CommandId,
-        base: Base,
-    ) -> BoxFuture<'_, Result<(), TrimError>> {
-        let id = id.clone();
-        async move { self.trim_now(&id, last, base) }.boxed()
+    fn trim(&self, id: &UniverseId, last: CommandId, base: Base) -> Answer<'_, (), TrimError> {
+        ready(self.trim_now(id, last, base)).boxed()
     }
 
-    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        let id = id.clone();
-        async move {
-            let oldest = |universe: &Universe| {
-                let old = Timestamp::now().before(KEY_TIME);
-                let young = universe.keyed.values().filter(|(_, at)| *at >= old);
-                young.map(|(revision, _)| *revision).min()
-            };
-            self.read_now(&id, oldest)
-        }
-        .boxed()
+    fn oldest_keyed(&self, id: &UniverseId) -> Answer<'_, Option<Revision>> {
+        let oldest = self.read_now(id, |universe| {
+            let old = Timestamp::now().before(KEY_TIME);
+            let young = universe.keyed.values().filter(|(_, at)| *at >= old);
+            young.map(|(revision, _)| *revision).min()
+        });
+        ready(oldest).boxed()
     }
 
-    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
-        let id = id.clone();
-        async move { self.read_now(&id, |universe| universe.snapshot.clone()) }.boxed()
+    fn snapshot(&self, id: &UniverseId) -> Answer<'_, Option<Snapshot>> {
+        ready(self.read_now(id, |universe| universe.snapshot.clone())).boxed()
     }
 
-    fn put_snapshot(
-        &self,
-        id: &UniverseId,
-        snapshot: Snapshot,
-    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
-        let id = id.clone();
-        async move { self.put_snapshot_now(&id, snapshot) }.boxed()
+    fn put_snapshot(&self, id: &UniverseId, snapshot: Snapshot) -> Answer<'_, (), SnapshotError> {
+        ready(self.put_snapshot_now(id, snapshot)).boxed()
     }
 
-    fn tail(
-        &self,
-        id: &UniverseId,
-        after: Revision,
-    ) -> BoxStream<'static, Result<Entry, TailError>> {
+    fn tail(&self, id: &UniverseId, after: Revision) -> LogTail {
         let tail = Tail {
             shelf: Arc::downgrade(&self.shelf),
             id: id.clone(),
@@ -323,14 +279,7 @@ impl UniverseLog for MemoryStore {
             page: Vec::new().into_iter(),
             changed: None,
         };
-        stream::unfold(Some(tail), |tail| async {
-            let mut tail = tail?;
-            match tail.next().await {
-                Ok(entry) => Some((Ok(entry), Some(tail))),
-                Err(error) => Some((Err(error), None)),
-            }
-        })
-        .boxed()
+        stream::try_unfold(tail, async |mut tail| Ok(Some((tail.next().await?, tail)))).boxed()
     }
 }
 

@@ -263,9 +263,13 @@ impl Append {
     /// # Errors
     /// [`AppendError::TooLarge`] beyond [`MAX_WRITE`].
     pub fn checked_size(&self) -> Result<usize, AppendError> {
-        let size = self.size();
-        if size > MAX_WRITE { Err(AppendError::TooLarge { max: MAX_WRITE }) } else { Ok(size) }
+        within(self.size(), |max| AppendError::TooLarge { max })
     }
+}
+
+/// The size of a write, unless it is beyond [`MAX_WRITE`].
+pub(super) fn within<E>(size: usize, too_large: impl FnOnce(usize) -> E) -> Result<usize, E> {
+    if size > MAX_WRITE { Err(too_large(MAX_WRITE)) } else { Ok(size) }
 }
 
 /// What an entry costs besides its body, in bytes: it bounds how many fit into [`MAX_WRITE`].

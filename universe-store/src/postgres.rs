@@ -22,10 +22,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::Notify;
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::JoinSet;
 
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
@@ -36,10 +35,11 @@ use super::adapter::hints;
 use super::adapter::lease::LEASE;
 use super::clients::SharedStore;
 use super::clients::records as port;
+use super::model::within;
 use super::{
-    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Finding,
-    MAX_WRITE, Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError,
-    TrimError, UniverseId, UniverseLog,
+    Answer, Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Finding,
+    LogTail, Meta, Page, Record, Revision, Size, Snapshot, SnapshotError, TrimError, UniverseId,
+    UniverseLog,
 };
 use crate::adapter::live::Live;
 use crate::adapter::tail;
@@ -87,22 +87,7 @@ pub struct PostgresStore {
     connector: Arc<Connector>,
     options: PostgresOptions,
     records: OnceLock<Arc<Records>>,
-    _tasks: Vec<Task>,
-}
-
-/// A task that ends with the store.
-struct Task(AbortHandle);
-
-impl From<JoinHandle<()>> for Task {
-    fn from(task: JoinHandle<()>) -> Self {
-        Self(task.abort_handle())
-    }
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    _tasks: JoinSet<()>,
 }
 
 impl PostgresStore {
@@ -125,22 +110,15 @@ impl PostgresStore {
         schema::prepare(&connector).await?;
         let live = Arc::new(Live::default());
         let purge = Arc::new(Notify::new());
-        let mut tasks: Vec<Task> = Vec::new();
-        let mut link = || {
-            let (link, task) = Link::start(Arc::clone(&connector), options);
-            tasks.push(task.into());
-            link
-        };
+        let mut tasks = JoinSet::new();
+        let mut link = || Link::start(&connector, options, None, &mut tasks);
         let readers = (0..options.readers.clamp(1, 64)).map(|_| link()).collect();
         let (write, bodies) = (link(), Arc::new(link()));
         let readers = Arc::new(Reader::new(readers));
-        let (writer, writing) = Writer::start(write, Arc::clone(&bodies), Arc::clone(&live));
-        tasks.push(writing.into());
-        let (patience, reading) = (options.statement_timeout, Arc::clone(&readers));
-        let connecting = Arc::clone(&connector);
-        let listening = listen::start(connecting, patience, reading, Arc::clone(&live));
-        tasks.push(listening.into());
-        tasks.push(purge::start(bodies, Arc::clone(&purge)).into());
+        let writer = Writer::start(write, Arc::clone(&bodies), Arc::clone(&live), &mut tasks);
+        let (reading, following) = (Arc::clone(&readers), Arc::clone(&live));
+        listen::start(&connector, options, reading, following, &mut tasks);
+        tasks.spawn(purge::run(bodies, Arc::clone(&purge)));
         Ok(Self {
             writer,
             readers,
@@ -184,21 +162,16 @@ impl UniverseLog for PostgresStore {
         hints::hints(Arc::clone(&self.readers), Arc::clone(&self.live), id.clone())
     }
 
-    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create_from(&self, meta: Meta, base: Base) -> Answer<'_, (), CreateError> {
         async move {
-            if base.body.len().saturating_add(meta.name.len()) > MAX_WRITE {
-                return Err(CreateError::TooLarge { max: MAX_WRITE });
-            }
+            let size = base.body.len().saturating_add(meta.name.len());
+            within(size, |max| CreateError::TooLarge { max })?;
             self.writer.create(&meta, &base).await
         }
         .boxed()
     }
 
-    fn append(
-        &self,
-        id: &UniverseId,
-        append: Append,
-    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
+    fn append(&self, id: &UniverseId, append: Append) -> Answer<'_, Appended, AppendError> {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;
@@ -207,20 +180,12 @@ impl UniverseLog for PostgresStore {
         .boxed()
     }
 
-    fn landed(
-        &self,
-        id: &UniverseId,
-        command: CommandId,
-    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+    fn landed(&self, id: &UniverseId, command: CommandId) -> Answer<'_, Option<Revision>> {
         let id = id.clone();
         async move { self.readers.landed(&id, command).await }.boxed()
     }
 
-    fn delete(
-        &self,
-        id: &UniverseId,
-        expected: Option<Revision>,
-    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+    fn delete(&self, id: &UniverseId, expected: Option<Revision>) -> Answer<'_, (), DeleteError> {
         let id = id.clone();
         async move {
             let uni = self.writer.delete(&id, expected).await?;
@@ -231,39 +196,32 @@ impl UniverseLog for PostgresStore {
         .boxed()
     }
 
-    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+    fn record(&self, id: &UniverseId) -> Answer<'_, Record> {
         let id = id.clone();
         async move { self.readers.record(&id).await }.boxed()
     }
 
-    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+    fn list(&self, page: Page) -> Answer<'_, Vec<Record>> {
         async move { self.readers.list(&page).await }.boxed()
     }
 
-    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+    fn count(&self) -> Answer<'_, u64> {
         self.readers.count().boxed()
     }
 
-    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+    fn size(&self) -> Answer<'_, Option<Size>> {
         async move { Ok(Some(self.readers.size().await?)) }.boxed()
     }
 
-    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+    fn base(&self, id: &UniverseId) -> Answer<'_, Base> {
         let id = id.clone();
         async move { self.readers.base(&id).await }.boxed()
     }
 
-    fn trim(
-        &self,
-        id: &UniverseId,
-        last: CommandId,
-        base: Base,
-    ) -> BoxFuture<'_, Result<(), TrimError>> {
+    fn trim(&self, id: &UniverseId, last: CommandId, base: Base) -> Answer<'_, (), TrimError> {
         let id = id.clone();
         async move {
-            if base.body.len() > MAX_WRITE {
-                return Err(TrimError::TooLarge { max: MAX_WRITE });
-            }
+            within(base.body.len(), |max| TrimError::TooLarge { max })?;
             self.writer.trim(&id, last, &base).await?;
             self.purge.notify_one();
             Ok(())
@@ -271,44 +229,34 @@ impl UniverseLog for PostgresStore {
         .boxed()
     }
 
-    fn findings(&self) -> BoxFuture<'_, Result<Option<Vec<Finding>>, ReadError>> {
+    fn findings(&self) -> Answer<'_, Option<Vec<Finding>>> {
         async move { self.readers.findings().await.map(Some) }.boxed()
     }
 
-    fn repair(&self) -> BoxFuture<'_, Result<Vec<String>, ReadError>> {
+    fn repair(&self) -> Answer<'_, Vec<String>> {
         self.writer.repair().boxed()
     }
 
-    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+    fn oldest_keyed(&self, id: &UniverseId) -> Answer<'_, Option<Revision>> {
         let id = id.clone();
         async move { self.readers.oldest_keyed(&id).await }.boxed()
     }
 
-    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+    fn snapshot(&self, id: &UniverseId) -> Answer<'_, Option<Snapshot>> {
         let id = id.clone();
         async move { self.readers.snapshot(&id).await }.boxed()
     }
 
-    fn put_snapshot(
-        &self,
-        id: &UniverseId,
-        snapshot: Snapshot,
-    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+    fn put_snapshot(&self, id: &UniverseId, snapshot: Snapshot) -> Answer<'_, (), SnapshotError> {
         let id = id.clone();
         async move {
-            if snapshot.body.len() > MAX_WRITE {
-                return Err(SnapshotError::TooLarge { max: MAX_WRITE });
-            }
+            within(snapshot.body.len(), |max| SnapshotError::TooLarge { max })?;
             self.writer.put_snapshot(&id, &snapshot).await
         }
         .boxed()
     }
 
-    fn tail(
-        &self,
-        id: &UniverseId,
-        after: Revision,
-    ) -> BoxStream<'static, Result<Entry, TailError>> {
+    fn tail(&self, id: &UniverseId, after: Revision) -> LogTail {
         let readers = Arc::clone(&self.readers);
         tail::tail(readers, Arc::clone(&self.live), id.clone(), after)
     }

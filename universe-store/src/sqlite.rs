@@ -25,8 +25,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -36,9 +34,10 @@ pub use self::inspect::{Inspector, Stretch, Unreadable, View};
 use self::job::{Job, Reply, Work};
 use self::readers::Readers;
 use self::writer::Writer;
+use super::model::within;
 use super::{
-    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
-    Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
+    Answer, Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, LogTail,
+    MAX_WRITE, Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TrimError,
     UniverseId, UniverseLog,
 };
 use crate::adapter::failure::Failure;
@@ -214,7 +213,7 @@ impl SqliteStore {
     async fn find<T: Send + 'static>(
         &self,
         id: UniverseId,
-        find: fn(&Connection, &UniverseId) -> rusqlite::Result<Option<T>>,
+        find: impl FnOnce(&Connection, &UniverseId) -> rusqlite::Result<Option<T>> + Send + 'static,
     ) -> Result<T, ReadError> {
         self.read(move |connection| find(connection, &id)).await?.ok_or(ReadError::NotFound)
     }
@@ -233,22 +232,16 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl UniverseLog for SqliteStore {
-    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create_from(&self, meta: Meta, base: Base) -> Answer<'_, (), CreateError> {
         async move {
             let size = meta.name.len().saturating_add(base.body.len());
-            if size > MAX_WRITE {
-                return Err(CreateError::TooLarge { max: MAX_WRITE });
-            }
+            let size = within(size, |max| CreateError::TooLarge { max })?;
             self.write(size, |reply| Work::Create { meta, base, reply }).await
         }
         .boxed()
     }
 
-    fn append(
-        &self,
-        id: &UniverseId,
-        append: Append,
-    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
+    fn append(&self, id: &UniverseId, append: Append) -> Answer<'_, Appended, AppendError> {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;
@@ -257,71 +250,52 @@ impl UniverseLog for SqliteStore {
         .boxed()
     }
 
-    fn delete(
-        &self,
-        id: &UniverseId,
-        expected: Option<Revision>,
-    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+    fn delete(&self, id: &UniverseId, expected: Option<Revision>) -> Answer<'_, (), DeleteError> {
         let id = id.clone();
         self.write(0, move |reply| Work::Delete { id, expected, gone: None, reply }).boxed()
     }
 
-    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+    fn record(&self, id: &UniverseId) -> Answer<'_, Record> {
         self.find(id.clone(), reader::record).boxed()
     }
 
-    fn landed(
-        &self,
-        id: &UniverseId,
-        command: CommandId,
-    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        let id = id.clone();
-        async move {
-            let landed = self.read(move |connection| reader::landed(connection, &id, command));
-            landed.await?.ok_or(ReadError::NotFound)
-        }
-        .boxed()
+    fn landed(&self, id: &UniverseId, command: CommandId) -> Answer<'_, Option<Revision>> {
+        let find =
+            move |connection: &Connection, id: &UniverseId| reader::landed(connection, id, command);
+        self.find(id.clone(), find).boxed()
     }
 
-    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+    fn list(&self, page: Page) -> Answer<'_, Vec<Record>> {
         self.read(move |connection| reader::list(connection, &page)).boxed()
     }
 
-    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+    fn count(&self) -> Answer<'_, u64> {
         self.read(reader::count).boxed()
     }
 
-    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+    fn size(&self) -> Answer<'_, Option<Size>> {
         let size = self.read(schema::sizes);
         async { Ok(Some(size.await?)) }.boxed()
     }
 
-    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+    fn base(&self, id: &UniverseId) -> Answer<'_, Base> {
         self.find(id.clone(), reader::base).boxed()
     }
 
-    fn trim(
-        &self,
-        id: &UniverseId,
-        last: CommandId,
-        base: Base,
-    ) -> BoxFuture<'_, Result<(), TrimError>> {
+    fn trim(&self, id: &UniverseId, last: CommandId, base: Base) -> Answer<'_, (), TrimError> {
         let id = id.clone();
         async move {
-            let size = base.body.len();
-            if size > MAX_WRITE {
-                return Err(TrimError::TooLarge { max: MAX_WRITE });
-            }
+            let size = within(base.body.len(), |max| TrimError::TooLarge { max })?;
             self.write(size, |reply| Work::Trim { id, last, base, reply }).await
         }
         .boxed()
     }
 
-    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+    fn oldest_keyed(&self, id: &UniverseId) -> Answer<'_, Option<Revision>> {
         self.find(id.clone(), reader::oldest_keyed).boxed()
     }
 
-    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+    fn snapshot(&self, id: &UniverseId) -> Answer<'_, Option<Snapshot>> {
         let found = self.find(id.clone(), reader::snapshot);
         // A snapshot only saves time: the log has the same data.
         found
@@ -332,27 +306,16 @@ impl UniverseLog for SqliteStore {
             .boxed()
     }
 
-    fn put_snapshot(
-        &self,
-        id: &UniverseId,
-        snapshot: Snapshot,
-    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+    fn put_snapshot(&self, id: &UniverseId, snapshot: Snapshot) -> Answer<'_, (), SnapshotError> {
         let id = id.clone();
         async move {
-            let size = snapshot.body.len();
-            if size > MAX_WRITE {
-                return Err(SnapshotError::TooLarge { max: MAX_WRITE });
-            }
+            let size = within(snapshot.body.len(), |max| SnapshotError::TooLarge { max })?;
             self.write(size, |reply| Work::PutSnapshot { id, snapshot, reply }).await
         }
         .boxed()
     }
 
-    fn tail(
-        &self,
-        id: &UniverseId,
-        after: Revision,
-    ) -> BoxStream<'static, Result<Entry, TailError>> {
+    fn tail(&self, id: &UniverseId, after: Revision) -> LogTail {
         crate::adapter::tail::tail(
             Arc::clone(&self.readers),
             Arc::clone(&self.live),

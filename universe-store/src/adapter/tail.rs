@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::vec;
 
 use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::live::{Hint, Live, Subscription};
-use crate::{Entry, Revision, TailError, UniverseId};
+use crate::{Answer, Entry, LogTail, Revision, TailError, UniverseId};
 
 /// The log of an adapter, as a tail reads it.
 pub trait History: Send + Sync + 'static {
@@ -18,16 +17,13 @@ pub trait History: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`TailError::NotFound`] or [`TailError::Unavailable`].
-    fn locate<'a>(
-        &'a self,
-        id: &'a UniverseId,
-    ) -> BoxFuture<'a, Result<(i64, Revision), TailError>>;
+    fn locate<'a>(&'a self, id: &'a UniverseId) -> Answer<'a, (i64, Revision), TailError>;
 
     /// Some entries after a revision; at least one if there is any.
     ///
     /// # Errors
     /// Why the tail ends.
-    fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<Chunk, TailError>>;
+    fn chunk(&self, uni: i64, after: Revision) -> Answer<'_, Chunk, TailError>;
 }
 
 /// Consecutive entries of a log.
@@ -40,21 +36,9 @@ pub struct Chunk {
 }
 
 /// A stream of the entries after `last`.
-pub fn tail<H: History>(
-    history: H,
-    live: Arc<Live>,
-    id: UniverseId,
-    last: Revision,
-) -> BoxStream<'static, Result<Entry, TailError>> {
+pub fn tail<H: History>(history: H, live: Arc<Live>, id: UniverseId, last: Revision) -> LogTail {
     let tail = Tail { history, live, id, last, position: None };
-    stream::unfold(Some(tail), |tail| async {
-        let mut tail = tail?;
-        match tail.next().await {
-            Ok(entry) => Some((Ok(entry), Some(tail))),
-            Err(error) => Some((Err(error), None)),
-        }
-    })
-    .boxed()
+    stream::try_unfold(tail, async |mut tail| Ok(Some((tail.next().await?, tail)))).boxed()
 }
 
 struct Tail<H> {

@@ -15,7 +15,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use uuid::Uuid;
 
@@ -64,7 +63,7 @@ pub struct Stream<'a> {
 }
 
 /// What a method of the port returns.
-pub type Answer<'a, T> = BoxFuture<'a, Result<T, Unavailable>>;
+pub type Answer<'a, T> = crate::Answer<'a, T, Unavailable>;
 
 impl Kind {
     /// The record of this kind with a key.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
@@ -196,25 +196,18 @@ pub(super) struct NotificationHandler {
 }
 
 impl Link {
-    /// The link, and the task that keeps it up.
+    /// The link, which a task keeps up. With a handler its connection receives notifications, too.
     pub(super) fn start(
-        connector: Arc<Connector>,
-        options: &PostgresOptions,
-    ) -> (Self, JoinHandle<()>) {
-        Self::with_handler(connector, options, None)
-    }
-
-    /// The same for a connection that receives notifications, too.
-    pub(super) fn with_handler(
-        connector: Arc<Connector>,
+        connector: &Arc<Connector>,
         options: &PostgresOptions,
         handler: Option<NotificationHandler>,
-    ) -> (Self, JoinHandle<()>) {
+        tasks: &mut JoinSet<()>,
+    ) -> Self {
         let (published, current) = watch::channel(None);
         let (drop_it, dropped) = watch::channel(0_u64);
         let timeout = options.statement_timeout;
-        let keeper = Arc::clone(&connector);
-        let task = tokio::spawn(async move {
+        let keeper = Arc::clone(connector);
+        tasks.spawn(async move {
             let (published, handler) = (&published, handler.as_ref());
             let receive = |message| {
                 if let (Some(handler), AsyncMessage::Notification(notification)) =
@@ -239,8 +232,8 @@ impl Link {
             };
             keeper.keep(receive, serve).await;
         });
-        let link = Self { current, connector, drop_it, patience: options.connect_timeout, timeout };
-        (link, task)
+        let (connector, patience) = (Arc::clone(connector), options.connect_timeout);
+        Self { current, connector, drop_it, patience, timeout }
     }
 
     /// The connection, which may have to be made first; `None` if that takes too long, or the database has been away

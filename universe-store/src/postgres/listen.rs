@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-use tokio_postgres::AsyncMessage;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
-use super::connect::Connector;
+use super::PostgresOptions;
+use super::connect::{Connector, Link, NotificationHandler};
 use super::reader::Reader;
 use crate::Revision;
 use crate::adapter::live::Live;
@@ -18,41 +19,27 @@ pub(super) const CHANNEL: &str = "universe_log";
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) fn start(
-    connector: Arc<Connector>,
-    patience: Duration,
+    connector: &Arc<Connector>,
+    options: &PostgresOptions,
     readers: Arc<Reader>,
     live: Arc<Live>,
-) -> JoinHandle<()> {
-    let receive = {
-        let live = Arc::clone(&live);
-        move |message| {
-            if let AsyncMessage::Notification(notification) = message
-                && notification.channel() == CHANNEL
-            {
-                take(&live, notification.payload());
-            }
-        }
+    tasks: &mut JoinSet<()>,
+) {
+    let (receiving, due) = (Arc::clone(&live), Arc::new(Notify::new()));
+    let joined = Arc::clone(&due);
+    let handler = NotificationHandler {
+        channel: CHANNEL,
+        received: Box::new(move |payload| take(&receiving, payload)),
+        joined: Box::new(move || joined.notify_one()),
     };
-    tokio::spawn(async move {
-        let serve = |client: tokio_postgres::Client| {
-            let (readers, live) = (Arc::clone(&readers), Arc::clone(&live));
-            async move {
-                let sql = format!("LISTEN {CHANNEL}");
-                let listening = tokio::time::timeout(patience, client.batch_execute(&sql));
-                if !matches!(listening.await, Ok(Ok(()))) {
-                    return;
-                }
-                loop {
-                    look(&readers, &live).await;
-                    tokio::time::sleep(LOOK).await;
-                    if client.is_closed() {
-                        return;
-                    }
-                }
-            }
-        };
-        connector.keep(receive, serve).await;
-    })
+    let link = Link::start(connector, options, Some(handler), tasks);
+    tasks.spawn(async move {
+        let _listening = link;
+        loop {
+            let _ = tokio::time::timeout(LOOK, due.notified()).await;
+            look(&readers, &live).await;
+        }
+    });
 }
 
 /// `uni:rev` for what was appended, `-uni` for what was deleted, with blanks between them.

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use futures_util::stream::BoxStream;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use uuid::Uuid;
 
+use super::PostgresOptions;
 use super::connect::{Connector, Link, NotificationHandler};
 use super::error::{causes, is_conflict};
-use super::{PostgresOptions, Task};
 use crate::adapter::keys::Key;
 use crate::adapter::lease::{Lease, REFRESHES};
 use crate::adapter::watched::Watched;
@@ -47,7 +47,8 @@ pub(super) struct Nodes {
     link: Arc<Link>,
     watched: Arc<Watched>,
     lease: Arc<Lease>,
-    tasks: [Task; 2],
+    keeping: AbortHandle,
+    _tasks: JoinSet<()>,
 }
 
 impl Nodes {
@@ -63,11 +64,11 @@ impl Nodes {
             }),
             joined: Box::new(move || joined.notify_all()),
         };
-        let (link, linking) = Link::with_handler(Arc::clone(connector), options, Some(handler));
-        let link = Arc::new(link);
+        let mut tasks = JoinSet::new();
+        let link = Arc::new(Link::start(connector, options, Some(handler), &mut tasks));
         let lease = Arc::new(Lease::new(options.lease));
-        let keeping = keep(Arc::clone(&link), Arc::clone(&lease), id);
-        Self { id, link, watched, lease, tasks: [linking.into(), keeping.into()] }
+        let keeping = tasks.spawn(keep(Arc::clone(&link), Arc::clone(&lease), id));
+        Self { id, link, watched, lease, keeping, _tasks: tasks }
     }
 
     pub(super) fn id(&self) -> Uuid {
@@ -93,8 +94,7 @@ impl Nodes {
     }
 
     pub(super) async fn end(&self) -> Result<(), Unavailable> {
-        let [_, keeping] = &self.tasks;
-        keeping.0.abort();
+        self.keeping.abort();
         let sql = "DELETE FROM universe_node WHERE id = $1";
         self.query(sql, &[(&self.id, Type::UUID)]).await.map(drop)
     }
@@ -163,34 +163,32 @@ pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, 
 }
 
 /// Renews the lease at intervals, and deletes nodes that ended long ago.
-fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        // It does not wait for a standby, whose absence would otherwise end the lease of every node.
-        let sql = format!(
-            "INSERT INTO universe_node (id, alive_until) VALUES ($1, now() + make_interval(secs => $2)) \
+async fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) {
+    // It does not wait for a standby, whose absence would otherwise end the lease of every node.
+    let sql = format!(
+        "INSERT INTO universe_node (id, alive_until) VALUES ($1, now() + make_interval(secs => $2)) \
              ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until \
              RETURNING {NOW}, set_config('synchronous_commit', 'off', true)"
-        );
-        // Not at once: while the database was away, nodes could not make their leases longer.
-        let forget = "DELETE FROM universe_node WHERE id IN ( \
+    );
+    // Not at once: while the database was away, nodes could not make their leases longer.
+    let forget = "DELETE FROM universe_node WHERE id IN ( \
                         SELECT id FROM universe_node WHERE alive_until < now() - make_interval(secs => $1) \
                         LIMIT 100 FOR UPDATE SKIP LOCKED)";
-        let length = lease.length.as_secs_f64();
-        let forgotten = (lease.length * FORGOTTEN).as_secs_f64();
-        let mut steps: u32 = 0;
-        loop {
-            let parameters: Parameters<'_> = &[(&id, Type::UUID), (&length, Type::FLOAT8)];
-            if let Ok(rows) = query(&link, &sql, parameters).await
-                && let Some(now) = rows.first().and_then(|row| get(row, 0).ok())
-            {
-                lease.refreshed(now);
-            }
-            steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(FORGOTTEN) {
-                // What fails is done by another, or later.
-                let _ = query(&link, forget, &[(&forgotten, Type::FLOAT8)]).await;
-            }
-            tokio::time::sleep(lease.length / REFRESHES).await;
+    let length = lease.length.as_secs_f64();
+    let forgotten = (lease.length * FORGOTTEN).as_secs_f64();
+    let mut steps: u32 = 0;
+    loop {
+        let parameters: Parameters<'_> = &[(&id, Type::UUID), (&length, Type::FLOAT8)];
+        if let Ok(rows) = query(&link, &sql, parameters).await
+            && let Some(now) = rows.first().and_then(|row| get(row, 0).ok())
+        {
+            lease.refreshed(now);
         }
-    })
+        steps = steps.wrapping_add(1);
+        if steps.is_multiple_of(FORGOTTEN) {
+            // What fails is done by another, or later.
+            let _ = query(&link, forget, &[(&forgotten, Type::FLOAT8)]).await;
+        }
+        tokio::time::sleep(lease.length / REFRESHES).await;
+    }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
 use super::connect::Link;
@@ -25,16 +24,14 @@ const SOME: &str = "
              WHERE doomed.uni = target.uni AND doomed.upto = target.upto AND counted.n < $1)
     SELECT count(*) FROM target";
 
-pub(super) fn start(link: Arc<Link>, wanted: Arc<Notify>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        loop {
-            if let Some(client) = link.client().await {
-                // What fails now is tried again after the pause.
-                let _ = link.within(0, purge(&client)).await;
-            }
-            let _ = tokio::time::timeout(PAUSE, wanted.notified()).await;
+pub(super) async fn run(link: Arc<Link>, wanted: Arc<Notify>) {
+    loop {
+        if let Some(client) = link.client().await {
+            // What fails now is tried again after the pause.
+            let _ = link.within(0, purge(&client)).await;
         }
-    })
+        let _ = tokio::time::timeout(PAUSE, wanted.notified()).await;
+    }
 }
 
 async fn purge(client: &Client) -> Result<(), tokio_postgres::Error> {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -13,8 +12,8 @@ use super::error::causes;
 use super::frame::{self, LAST, PROBLEM};
 use crate::adapter::tail::{Chunk, History};
 use crate::{
-    Base, CommandId, Entry, Finding, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, ReadError,
-    Record, Revision, Size, Snapshot, TailError, Timestamp, UniverseId,
+    Answer, Base, CommandId, Entry, Finding, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Size, Snapshot, TailError, Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -255,10 +254,7 @@ impl Reader {
 }
 
 impl History for std::sync::Arc<Reader> {
-    fn locate<'a>(
-        &'a self,
-        id: &'a UniverseId,
-    ) -> BoxFuture<'a, Result<(i64, Revision), TailError>> {
+    fn locate<'a>(&'a self, id: &'a UniverseId) -> Answer<'a, (i64, Revision), TailError> {
         Box::pin(async move {
             let sql = "SELECT uni, rev FROM universe WHERE id = $1";
             let row = self.find(sql, &[(&id.as_str(), Type::TEXT)]).await;
@@ -271,7 +267,7 @@ impl History for std::sync::Arc<Reader> {
         })
     }
 
-    fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<Chunk, TailError>> {
+    fn chunk(&self, uni: i64, after: Revision) -> Answer<'_, Chunk, TailError> {
         Box::pin(self.stretch(uni, after))
     }
 }

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use self::streams::stream_key;
+use super::PostgresOptions;
 use super::connect::{Connector, Link};
 use super::nodes::{CHANNEL, NOW, Nodes, Parameters, get, query};
-use super::{PostgresOptions, Task};
 use crate::adapter::keys::{Key, hash};
 use crate::clients::nodes::{self, Unavailable};
 use crate::clients::records::{
@@ -37,7 +37,7 @@ pub(super) struct Records {
     /// For letters and streams.
     wide: Link,
     counts: Arc<Counts>,
-    _tasks: [Task; 2],
+    _tasks: JoinSet<()>,
 }
 
 /// What every record is read by. Whether the node of a task has ended can be known before the time $1.
@@ -58,10 +58,11 @@ fn columns(kind: Kind) -> String {
 impl Records {
     pub(super) fn start(connector: &Arc<Connector>, options: &PostgresOptions) -> Self {
         let nodes = Arc::new(Nodes::start(connector, options));
-        let (wide, linking) = Link::start(Arc::clone(connector), options);
+        let mut tasks = JoinSet::new();
+        let wide = Link::start(connector, options, None, &mut tasks);
         let counts = Arc::new(Counts::default());
-        let looking = look(Arc::clone(&nodes), Arc::clone(&counts));
-        Self { nodes, wide, counts, _tasks: [linking.into(), looking.into()] }
+        tasks.spawn(look(Arc::clone(&nodes), Arc::clone(&counts)));
+        Self { nodes, wide, counts, _tasks: tasks }
     }
 
     fn link(&self, kind: Kind) -> &Link {
@@ -361,16 +362,14 @@ fn unsigned(number: i64) -> Result<u64, Unavailable> {
 }
 
 /// Deletes what is over, and counts the rest, at intervals.
-fn look(nodes: Arc<Nodes>, counts: Arc<Counts>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        loop {
-            // What fails is done by another node, or later.
-            if let Ok(counted) = sweep(&nodes).await {
-                *counts.lock().unwrap_or_else(PoisonError::into_inner) = counted;
-            }
-            tokio::time::sleep(LOOK).await;
+async fn look(nodes: Arc<Nodes>, counts: Arc<Counts>) {
+    loop {
+        // What fails is done by another node, or later.
+        if let Ok(counted) = sweep(&nodes).await {
+            *counts.lock().unwrap_or_else(PoisonError::into_inner) = counted;
         }
-    })
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 async fn sweep(nodes: &Nodes) -> Result<HashMap<String, (usize, usize)>, Unavailable> {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row, Statement};
 
@@ -50,14 +50,17 @@ type Prepared = (Arc<Client>, Statement);
 type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 impl Writer {
-    /// The writer, and its task that appends.
-    pub(super) fn start(appends: Link, link: Arc<Link>, live: Arc<Live>) -> (Self, JoinHandle<()>) {
+    /// The writer, with a task that appends.
+    pub(super) fn start(
+        appends: Link,
+        link: Arc<Link>,
+        live: Arc<Live>,
+        tasks: &mut JoinSet<()>,
+    ) -> Self {
         // Bounded by the budget.
         let (jobs, queue) = mpsc::unbounded_channel();
-        let task = tokio::spawn(append_all(appends, live, queue));
-        let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
-        let writer = Self { link, jobs, budget };
-        (writer, task)
+        tasks.spawn(append_all(appends, live, queue));
+        Self { link, jobs, budget: Arc::new(Semaphore::new(QUEUE_BYTES)) }
     }
 
     pub(super) async fn append(

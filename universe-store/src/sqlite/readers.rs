@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -12,7 +11,7 @@ use super::directory::Lock;
 use super::reader::{self, Chunk};
 use super::schema;
 use crate::adapter::tail::{self, History};
-use crate::{ReadError, Revision, TailError, UniverseId};
+use crate::{Answer, ReadError, Revision, TailError, UniverseId};
 
 /// A few connections, opened as needed.
 pub(super) struct Readers {
@@ -95,10 +94,7 @@ impl Readers {
 }
 
 impl History for Arc<Readers> {
-    fn locate<'a>(
-        &'a self,
-        id: &'a UniverseId,
-    ) -> BoxFuture<'a, Result<(i64, Revision), TailError>> {
+    fn locate<'a>(&'a self, id: &'a UniverseId) -> Answer<'a, (i64, Revision), TailError> {
         let id = id.clone();
         Box::pin(async move {
             match self.read(move |it| reader::locate(it, &id)).await {
@@ -109,7 +105,7 @@ impl History for Arc<Readers> {
         })
     }
 
-    fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<tail::Chunk, TailError>> {
+    fn chunk(&self, uni: i64, after: Revision) -> Answer<'_, tail::Chunk, TailError> {
         Box::pin(async move {
             let chunk = self.read(move |it| reader::chunk(it, uni, after)).await;
             let chunk = chunk.map_err(|_| TailError::Unavailable)?;
