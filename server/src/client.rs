@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use crate::care::CareError;
 use connection::Connection;
@@ -72,6 +73,13 @@ pub struct Common {
     /// Writes JSON instead of text for people.
     #[arg(long)]
     json: bool,
+}
+
+impl Common {
+    /// Prints a result: as JSON if that was asked for, else as text.
+    fn show(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> io::Result<()> {
+        if self.json { print::json(json) } else { service_host::print(&text()) }
+    }
 }
 
 /// The reason for a failure, as a sentence.

@@ -264,6 +264,21 @@ impl CommandService {
         Ok(loaded.universe)
     }
 
+    /// A universe as it was at a revision, or as it is.
+    ///
+    /// # Errors
+    /// As for [`CommandService::at`] and [`CommandService::get`].
+    pub async fn read(
+        &self,
+        id: &UniverseId,
+        revision: Option<Revision>,
+    ) -> Result<Universe, ServiceError> {
+        match revision {
+            Some(revision) => self.at(id, revision).await,
+            None => self.get(id).await,
+        }
+    }
+
     /// Sets the state to what it was at a revision, as a new change: the history is kept in full.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ use tokio::time::Instant;
 
 use crate::commands::CommandService;
 use crate::store::Page;
-use answer::Failure;
+use answer::{Answer, Failure};
 use events::Streams;
 use read::Reading;
 use routes::Kind;
@@ -164,7 +164,7 @@ impl Rest {
         body: B,
         client: &Client,
         route: Result<Route, Failure>,
-    ) -> Result<Response<RestBody>, Failure>
+    ) -> Answer
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -220,7 +220,7 @@ impl Rest {
 
     /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while
     /// the server drains or ends, or when its store does not work.
-    async fn ready(&self) -> Result<Response<RestBody>, Failure> {
+    async fn ready(&self) -> Answer {
         match self.streams.stage() {
             Stage::Serving => {}
             Stage::Draining => {

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use bytes::Bytes;
 
-use super::{AppendError, CommandId, DeleteError, MAX_WRITE, Revision, Timestamp, UniverseId};
+use super::{
+    AppendError, CommandId, DeleteError, MAX_PAGE, MAX_WRITE, Revision, Timestamp, UniverseId,
+};
 
 /// The properties that a universe is created with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +133,17 @@ pub struct Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a position in the list of universes")]
 pub struct InvalidPosition;
+
+impl Page {
+    /// The first page, with as many records as one may have.
+    pub const FIRST: Self = Self { after: None, limit: MAX_PAGE };
+
+    /// The page after one of as many records, unless it was the last.
+    pub fn following(records: &[Record]) -> Option<Self> {
+        let last = records.last().filter(|_| records.len() == MAX_PAGE)?;
+        Some(Self { after: Some(last.position()), ..Self::FIRST })
+    }
+}
 
 impl Record {
     /// Its position in the list: a page after it begins with the next record.

@@ -7,7 +7,7 @@ use super::replay::{Replay, ReplayStep};
 use super::{CareError, DAMAGED, Inspector, OpenError, counted, present, say};
 use crate::commands::read_state;
 use crate::store::sqlite::{View, care};
-use crate::store::{Finding, MAX_PAGE, Page, Record, Revision};
+use crate::store::{Finding, Page, Record, Revision};
 
 /// The advice for a damaged snapshot.
 const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one replaces it";
@@ -93,11 +93,10 @@ impl Tally {
         let findings = inspector.view()?.findings()?;
         tell(&findings)?;
         self.problems += findings.len() as u64;
-        let mut after = None;
-        loop {
-            let limit = MAX_PAGE;
-            let page = inspector.view()?.list(&Page { after, limit })?;
-            for record in &page {
+        let mut next = Some(Page::FIRST);
+        while let Some(page) = next {
+            let records = inspector.view()?.list(&page)?;
+            for record in &records {
                 self.universes += 1;
                 // A new view for each universe, so that the server's write-ahead log does not grow for long.
                 let view = inspector.view()?;
@@ -110,11 +109,9 @@ impl Tally {
                     Err(error) => return Err(error.into()),
                 }
             }
-            match page.last() {
-                Some(last) if page.len() == limit => after = Some(last.position()),
-                _ => return Ok(()),
-            }
+            next = Page::following(&records);
         }
+        Ok(())
     }
 
     fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode, CareError> {

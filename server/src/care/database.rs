@@ -13,7 +13,7 @@ use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::store::StoreUrl;
 use crate::engine;
 use crate::store::{
-    Finding, MAX_PAGE, Page, ReadError, Record, Revision, TailError, UniverseId, UniverseLog,
+    Finding, Page, ReadError, Record, Revision, TailError, UniverseId, UniverseLog,
 };
 use crate::view::NearbyUniverses;
 
@@ -80,11 +80,10 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
     }
     let (mut universes, mut entries, mut problems) = (0, 0, findings.len() as u64);
     let service = CommandService::new(Arc::clone(&store), ServiceLimits::default());
-    let mut after = None;
-    loop {
-        let limit = MAX_PAGE;
-        let page = service.list(Page { after, limit }).await?;
-        for record in &page {
+    let mut next = Some(Page::FIRST);
+    while let Some(page) = next {
+        let records = service.list(page).await?;
+        for record in &records {
             universes += 1;
             let found = log(&*store, record, &mut entries).await?;
             problems += found;
@@ -99,10 +98,7 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
                 Err(error) => return Err(error.into()),
             }
         }
-        match page.last() {
-            Some(last) if page.len() == limit => after = Some(last.position()),
-            _ => break,
-        }
+        next = Page::following(&records);
     }
     let (verdict, code) = verdict(problems);
     if problems > 0 {
@@ -178,8 +174,7 @@ async fn find(
     };
     match found {
         Err(ServiceError::NotFound(id)) => {
-            let (after, limit) = (None, MAX_PAGE);
-            let known = service.list(Page { after, limit }).await?;
+            let known = service.list(Page::FIRST).await?;
             let NearbyUniverses { hint, .. } = NearbyUniverses::among(&known, id.as_str());
             Err(CareError::NotFound { id, hint })
         }

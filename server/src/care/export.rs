@@ -12,7 +12,7 @@ use super::replay::{Replay, ReplayStep};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
 use crate::commands::{ServiceError, TextPlace, Universe};
 use crate::store::sqlite::View;
-use crate::store::{Finding, MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
+use crate::store::{Finding, Meta, Page, Record, Revision, Timestamp};
 use crate::view::NearbyUniverses;
 
 #[derive(Serialize)]
@@ -40,8 +40,7 @@ pub(super) fn export(
     }
     let record = view.record(id)?;
     let Some(record) = record else {
-        let (after, limit) = (None, MAX_PAGE);
-        let known = view.list(&Page { after, limit })?;
+        let known = view.list(&Page::FIRST)?;
         let NearbyUniverses { hint, .. } = NearbyUniverses::among(&known, id.as_str());
         let id = id.clone();
         return Err(CareError::NotFound { id, hint });

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use universe_core::{Entity, Family};
 
 use super::entities::{Universe, universe};
-use super::{ClientError, Common, Connection, DIFFERENT, print};
+use super::{ClientError, Common, Connection, DIFFERENT};
 use crate::store::UniverseId;
 
 #[derive(Debug, Clone, Args)]
@@ -65,11 +65,7 @@ impl Arguments {
         connection.close().await?;
         let (from, to) = read?;
         let difference = Difference::between(&from, &to);
-        if self.common.json {
-            print::json(&difference)?
-        } else {
-            service_host::print(&difference.describe(&from, &to))?
-        }
+        self.common.show(&difference, || difference.describe(&from, &to))?;
         if difference.is_none() { Ok(ExitCode::SUCCESS) } else { Ok(ExitCode::from(DIFFERENT)) }
     }
 

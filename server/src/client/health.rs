@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection};
 
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
@@ -41,11 +41,7 @@ impl Arguments {
         } else {
             (json!({"ready": true}), "the server is ready")
         };
-        if self.common.json {
-            print::json(&told)?;
-        } else {
-            service_host::print(sentence)?;
-        }
+        self.common.show(&told, || sentence.to_owned())?;
         Ok(ExitCode::SUCCESS)
     }
 }

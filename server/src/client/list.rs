@@ -9,7 +9,7 @@ use http::Method;
 use http::header::LINK;
 
 use super::connection::Summary;
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection};
 
 /// The number of universes on a page.
 const PAGE: usize = 500;
@@ -26,17 +26,16 @@ impl Arguments {
         let listed = all(&mut connection).await;
         connection.close().await?;
         let listed = listed?;
-        if self.common.json {
-            print::json(&listed)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        if listed.is_empty() {
-            service_host::print("there are no universes")?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let row = |it: Summary| [it.id, it.name, it.revision.to_string(), it.updated_at];
-        let rows: Vec<_> = listed.into_iter().map(row).collect();
-        service_host::print(&service_host::table(&["ID", "NAME", "REVISION", "UPDATED"], &rows))?;
+        let row = |it: &Summary| {
+            [it.id.clone(), it.name.clone(), it.revision.to_string(), it.updated_at.clone()]
+        };
+        self.common.show(&listed, || match listed.as_slice() {
+            [] => "there are no universes".to_owned(),
+            listed => {
+                let rows: Vec<_> = listed.iter().map(row).collect();
+                service_host::table(&["ID", "NAME", "REVISION", "UPDATED"], &rows)
+            }
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::Value;
 
 use super::connection::path_of;
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection};
 use crate::store::UniverseId;
 
 #[derive(Debug, Clone, Args)]
@@ -53,11 +53,7 @@ impl Arguments {
         let found = reply.and_then(|reply| connection.read::<Value>(&reply.body));
         connection.close().await?;
         let found = found?;
-        if self.common.json {
-            print::json(&found)?;
-        } else {
-            service_host::print(&shown(&found))?;
-        }
+        self.common.show(&found, || shown(&found))?;
         Ok(ExitCode::SUCCESS)
     }
 }

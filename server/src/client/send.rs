@@ -13,7 +13,7 @@ use serde_json::{Deserializer, Value};
 use tokio::sync::mpsc;
 
 use super::connection::path_of;
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection};
 use crate::commands::MAX_COMMANDS;
 use crate::store::UniverseId;
 
@@ -58,10 +58,7 @@ impl Arguments {
         let mut connection = Connection::open(&self.common, dir).await?;
         let sent = self.send(&mut connection).await;
         connection.close().await?;
-        match sent {
-            Ok(()) => Ok(ExitCode::SUCCESS),
-            Err(error) => Err(error),
-        }
+        sent.map(|()| ExitCode::SUCCESS)
     }
 
     async fn send(&self, connection: &mut Connection) -> Result<(), ClientError> {
@@ -116,11 +113,7 @@ impl Arguments {
             headers.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
         let reply = connection.ask(Method::POST, &path, &headers, Bytes::from(body)).await?;
         let answer: Value = connection.read(&reply.body)?;
-        if self.common.json {
-            print::json(&answer)?
-        } else {
-            service_host::print(&describe(&answer))?
-        }
+        self.common.show(&answer, || describe(&answer))?;
         Ok(answer.get("revision").and_then(Value::as_u64))
     }
 }

@@ -19,7 +19,7 @@ use super::load::{Loaded, load_until};
 use super::{Change, CommandService, MAX_COMMANDS, ServiceError};
 use crate::offload;
 use crate::store::{
-    Base, KEY_TIME, MAX_PAGE, Page, Record, Revision, Timestamp, TrimError, UniverseId, UniverseLog,
+    Base, KEY_TIME, Page, Record, Revision, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
 /// The fewest entries that are trimmed at once. A log may keep this many more entries than asked for.
@@ -168,21 +168,17 @@ impl Retention {
     }
 
     async fn look_at_all(&mut self) {
-        let mut after = None;
-        loop {
-            let limit = MAX_PAGE;
-            let Ok(page) = self.service.list(Page { after, limit }).await else {
+        let mut next = Some(Page::FIRST);
+        while let Some(page) = next {
+            let Ok(records) = self.service.list(page).await else {
                 return;
             };
-            for record in &page {
+            for record in &records {
                 if self.is_long(record) {
                     self.look_at(&record.meta.id).await;
                 }
             }
-            match page.last() {
-                Some(last) if page.len() == limit => after = Some(last.position()),
-                _ => return,
-            }
+            next = Page::following(&records);
         }
     }
 

@@ -7,7 +7,7 @@ use universe_core::Family;
 use super::{address, prompts, scopes};
 use crate::commands::CommandService;
 use crate::offload;
-use crate::store::{MAX_PAGE, Page, UniverseId};
+use crate::store::{Page, UniverseId};
 
 /// The most pages of universes that are searched, beginning with the newest universe.
 const MAX_PAGES: usize = 10;
@@ -57,15 +57,14 @@ async fn universes(
 ) -> Result<Completion, RequestError> {
     let service = scopes::within(&service, &context);
     let mut matches = Matches::new(&request.value);
-    let mut after = None;
+    let mut page = Page::FIRST;
     for _ in 0..MAX_PAGES {
-        let page = Page { after: after.take(), limit: MAX_PAGE };
         let records = service.list(page).await?;
         for record in &records {
             matches.offer(record.meta.id.as_str(), Some(&record.meta.name));
         }
-        match records.last().filter(|_| records.len() == MAX_PAGE) {
-            Some(last) => after = Some(last.position()),
+        match Page::following(&records) {
+            Some(next) => page = next,
             None => return Ok(matches.completion(true)),
         }
     }

@@ -1,18 +1,14 @@
 //! The history of a universe as a resource.
 
-use mcp_proto::{Context, RequestError, ResourceContents, ResourceUri};
+use mcp_proto::{RequestError, ResourceContents, ResourceUri};
 
-use super::{address, find, scopes};
+use super::results::Contents;
+use super::{address, find};
 use crate::commands::CommandService;
 use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 
 /// The entries after a revision, or the latest entries.
-pub(super) async fn read(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let service = scopes::within(&service, &context);
+pub(super) async fn read(service: CommandService, uri: ResourceUri) -> Contents {
     let (after, limit) = (number(&uri, "after")?, number(&uri, "limit")?);
     let id = find::known_id(&service, uri.get("id").unwrap_or_default()).await?;
     let page = match page(&service, &id, after, limit).await {

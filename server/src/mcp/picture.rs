@@ -3,11 +3,13 @@
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, ContentBlock, Context, RequestError, ResourceContents, ResourceTemplate,
-    ResourceUri, ServerBuilder, Tool, ToolError,
+    ResourceUri, ServerBuilder, Tool,
 };
 use serde_json::{Map, Value, json};
 
-use super::results::{META_REVISION, answered, arguments_schema, hints, universe_schema, written};
+use super::results::{
+    Answer, Contents, META_REVISION, answered, arguments_schema, hints, universe_schema, written,
+};
 use super::{address, arguments, find, scopes};
 use crate::commands::{CommandService, Universe};
 use crate::picture::{self, Options, PictureError};
@@ -46,7 +48,7 @@ pub(super) async fn call(
     service: CommandService,
     given: Map<String, Value>,
     context: Context,
-) -> Result<CallToolResult, ToolError> {
+) -> Answer {
     let text = |name: &str| match given.get(name)? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => number.as_f64().map(|number| number.to_string()),
@@ -75,21 +77,13 @@ pub(super) async fn call(
     .await
 }
 
-async fn read_svg(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
+async fn read_svg(service: CommandService, uri: ResourceUri, context: Context) -> Contents {
     let draw = |universe: &Universe| picture::svg(universe, &Options::default());
     let (uri, drawn, revision) = drawn(service, uri, context, draw).await?;
     Ok(contents(ResourceContents::text(uri, drawn), SVG, revision))
 }
 
-async fn read_png(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
+async fn read_png(service: CommandService, uri: ResourceUri, context: Context) -> Contents {
     let draw = |universe: &Universe| picture::png(universe, &sized(Options::default()));
     let (uri, drawn, revision) = drawn(service, uri, context, draw).await?;
     Ok(contents(ResourceContents::blob(uri, drawn), PNG, revision))

@@ -4,7 +4,7 @@ pub(super) mod read;
 
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
-    Annotations, Context, Page, PageRequest, RequestError, Resource, ResourceTemplate,
+    Annotations, Context, Page, PageRequest, RequestError, Resource, ResourceTemplate, ResourceUri,
     ServerBuilder,
 };
 use universe_core::Family;
@@ -27,26 +27,26 @@ pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<Comma
                 "The whole state of a universe, as get_universe_state gives it. `universe://` lists the ids; of a \
                  large universe read the tree and single entities instead.",
             ),
-            read::whole,
+            within(read::whole),
         )
         .resource_template(
             template(address::SUMMARY, "universe-summary", "A universe in brief", JSON)
                 .with_description("Name, revision, time, and how many entities of each family a universe has."),
-            read::summary,
+            within(read::summary),
         )
         .resource_template(
             template(address::TREE, "universe-tree", "A universe as an outline", TEXT).with_description(
                 "What orbits what and what is in which group, as indented text with the ids, without the time. A page has \
                  at most 16 KiB, and `limit` entities if given; its last line has the URI of the next.",
             ),
-            read::tree,
+            within(read::tree),
         )
         .resource_template(
             template(address::EVENTS, "universe-events", "The history of a universe", JSON).with_description(
                 "The commands that made the universe and what each did, in order: the latest ones, or those after a \
                  revision (`after`), at most `limit` (20 unless given, up to 100). `next` is where to read on.",
             ),
-            history::read,
+            within(history::read),
         );
     for family in Family::ALL {
         let listed = template(
@@ -59,15 +59,21 @@ pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<Comma
             "One of the {} of a universe by its id: its members as they are in the state.",
             family.name()
         ));
-        builder = builder.resource_template(listed, move |service, uri, context| {
-            read::entity(family, service, uri, context)
-        });
+        let read = within(move |service, uri| read::entity(family, service, uri));
+        builder = builder.resource_template(listed, read);
     }
     builder
         .list_resources(list)
         .resources_list_changed()
         .on_subscribe(check_subscription)
         .subscription_matcher(updates::concerns)
+}
+
+/// A handler whose service has what its caller may read.
+fn within<R>(
+    read: impl Fn(CommandService, ResourceUri) -> R + Send + Sync + 'static,
+) -> impl Fn(CommandService, ResourceUri, Context) -> R + Send + Sync + 'static {
+    move |service, uri, context| read(scopes::within(&service, &context), uri)
 }
 
 fn list_resource() -> Resource {

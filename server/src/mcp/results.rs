@@ -1,6 +1,8 @@
 //! What tools share: the schemas of their arguments, their hints, and their results.
 
-use mcp_proto::{CallToolResult, Context, ToolAnnotations, ToolError};
+use mcp_proto::{
+    CallToolResult, Context, RequestError, ResourceContents, ToolAnnotations, ToolError,
+};
 use serde_json::{Map, Value, json};
 
 use super::find;
@@ -12,6 +14,12 @@ use crate::view::NearbyUniverses;
 pub(super) const META_REVISION: &str = "universe-server/revision";
 /// The `_meta` key of a large result for a hint on how to request less.
 pub(super) const META_HINT: &str = "universe-server/hint";
+
+/// What a tool answers.
+pub(super) type Answer = Result<CallToolResult, ToolError>;
+
+/// What a resource is read as.
+pub(super) type Contents = Result<ResourceContents, RequestError>;
 
 /// The schema of arguments: only these properties, of which some are required.
 pub(super) fn arguments_schema(properties: &Value, required: &[&str]) -> Value {

@@ -10,9 +10,11 @@ mod universes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolError};
-use serde_json::{Map, Value};
+use mcp_proto::{Context, ServerBuilder, Tool};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use super::results::Answer;
 use super::{arguments, picture, scopes};
 use crate::commands::CommandService;
 use crate::requests;
@@ -62,10 +64,11 @@ struct Tools {
 }
 
 impl Tools {
-    fn add<F, R>(mut self, tool: Tool, call: F) -> Self
+    fn add<A, F, R>(mut self, tool: Tool, call: F) -> Self
     where
-        F: Fn(CommandService, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(CommandService, A, Context) -> R + Copy + Send + Sync + 'static,
+        R: Future<Output = Answer> + Send + 'static,
     {
         let name: Arc<str> = tool.name.as_str().into();
         self.schemas.insert(tool.name.clone(), tool.input_schema.clone());
@@ -75,7 +78,8 @@ impl Tools {
         }
         self.builder = self.builder.raw_tool(tool, move |service, arguments, context| {
             let service = scopes::within(&service, &context);
-            requests::call(Arc::clone(&name), call(service, arguments, context))
+            let called = async move { call(service, arguments::read(arguments)?, context).await };
+            requests::call(Arc::clone(&name), called)
         });
         self
     }

@@ -31,6 +31,9 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The body of every REST response.
 pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
 
+/// What a request is answered with.
+pub(super) type Answer = Result<Response<RestBody>, Failure>;
+
 /// The response to a request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -101,11 +104,7 @@ pub(super) fn version() -> Response<RestBody> {
 }
 
 /// A universe with its entity tag.
-pub(super) async fn universe(
-    status: StatusCode,
-    universe: Universe,
-    warnings: Findings,
-) -> Result<Response<RestBody>, Failure> {
+pub(super) async fn universe(status: StatusCode, universe: Universe, warnings: Findings) -> Answer {
     made(status, universe, warnings, None).await
 }
 
@@ -115,7 +114,7 @@ pub(super) async fn made(
     universe: Universe,
     warnings: Findings,
     generate: Option<Value>,
-) -> Result<Response<RestBody>, Failure> {
+) -> Answer {
     let etag = etag(universe.revision);
     let written = write_made(universe, warnings, generate).await;
     let written = written.map_err(|error| Failure::internal(&error))?;
@@ -186,7 +185,7 @@ pub(super) async fn processed(
     processed: Processed,
     warnings: Findings,
     form: ResultForm,
-) -> Result<Response<RestBody>, Failure> {
+) -> Answer {
     let written = offload::run(form.is_quick(&processed), None, move || {
         let answer = CommandAnswer::of(&processed, &warnings, form, &[])?;
         match form {
@@ -230,7 +229,7 @@ pub(super) async fn encoded(
     mut response: Response<RestBody>,
     encoding: Option<Encoding>,
     client: &Client,
-) -> Result<Response<RestBody>, Failure> {
+) -> Answer {
     // A feed has no size.
     let Some(size) = response.body().size_hint().exact() else {
         return Ok(response);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 use mcp_proto::budget::{Client, Held, Kind};
@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::answer::{self, Failure, RestBody};
+use super::answer::{self, Answer};
 use super::channel::{self, Channel, Channels, EventText, Latest};
 use super::{Rest, Stage, read};
 use crate::commands::ServiceError;
@@ -69,7 +69,7 @@ impl Rest {
         head: &request::Parts,
         id: UniverseId,
         client: &Client,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let wanted = read::revision_header(head, &LAST_EVENT_ID)?;
         let record = self.service.store().record(&id).await;
         let record = record.map_err(|error| ServiceError::reading(&id, &error))?;

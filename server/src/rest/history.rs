@@ -1,22 +1,18 @@
 //! Pages of the history, and undoing the changes after a revision.
 
 use http::header::{HeaderValue, LINK};
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use universe_core::{Findings, nearest};
 
 use super::Rest;
-use super::answer::{self, Failure, RestBody};
+use super::answer::{self, Answer, Failure};
 use super::read::{self, Received};
 use crate::store::UniverseId;
 use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 
 impl Rest {
     /// `GET /universes/{id}/history` with `after` and `limit`: commands with their events, the oldest first.
-    pub(super) async fn history(
-        &self,
-        head: &request::Parts,
-        id: &UniverseId,
-    ) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn history(&self, head: &request::Parts, id: &UniverseId) -> Answer {
         let (after, limit) = (read::number(head, "after")?, read::number(head, "limit")?);
         let page = match page(&self.service, id, after, limit).await {
             Ok(page) => page,
@@ -43,7 +39,7 @@ impl Rest {
         head: &request::Parts,
         id: &UniverseId,
         body: Received,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let expected = read::if_match(head)?;
         let given = body.parse(read::json).await?;
         let mut names = given.as_object().into_iter().flat_map(|it| it.keys());

@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use http::{HeaderMap, Response, StatusCode, request};
+use http::{HeaderMap, StatusCode, request};
 use tokio::time::timeout;
 
-use super::answer::{self, Failure, RestBody};
+use super::answer::{self, Answer, Failure};
 use super::{READY_TIME, Rest};
 use crate::metrics::render;
 
@@ -18,10 +18,7 @@ const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Rest {
     /// All metrics.
-    pub(super) async fn metrics(
-        &self,
-        head: &request::Parts,
-    ) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn metrics(&self, head: &request::Parts) -> Answer {
         if !self.config.metrics {
             return Err(Failure::new(
                 StatusCode::NOT_FOUND,

@@ -1,11 +1,11 @@
 //! `GET /universes/{id}/places`: where bodies are at a time.
 
 use http::header::ETAG;
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use mcp_proto::budget::Client;
 
 use super::Rest;
-use super::answer::{self, Failure, RestBody};
+use super::answer::{self, Answer, Failure};
 use super::read;
 use crate::offload;
 use crate::store::UniverseId;
@@ -21,7 +21,7 @@ impl Rest {
         head: &request::Parts,
         id: &UniverseId,
         client: &Client,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let list = |name: &str| {
             let given = read::query(head, name)?;
             let ids = given.split(',').map(str::trim).filter(|id| !id.is_empty());

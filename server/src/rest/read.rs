@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH};
-use http::{HeaderName, StatusCode, request};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderName, Response, StatusCode, request};
 use http_body::Body;
 use http_body_util::BodyExt as _;
 use mcp_proto::budget::{Client, Held, Kind};
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::RestConfig;
-use super::answer::{self, Failure};
+use super::answer::{self, Failure, RestBody};
 use crate::offload;
 use crate::store::{CommandId, Revision};
 
@@ -258,19 +258,20 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
     Ok(Some(key))
 }
 
-/// The tag in `If-None-Match` that names this revision, if there is one (RFC 9110 §13.1.2).
-pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option<HeaderValue> {
+/// The answer without a body, if `If-None-Match` names this state in any encoding (RFC 9110 §13.1.2).
+pub(super) fn unchanged(head: &request::Parts, tag: &str) -> Option<Response<RestBody>> {
     let values = head.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
-    tags.find_map(|tag| {
-        let strong = tag.strip_prefix("W/").unwrap_or(tag);
-        match strong {
-            "*" => Some(answer::etag(revision)),
-            // With the suffix of the encoding that the client has.
-            _ if revision_of_tag(strong) == Some(revision) => HeaderValue::from_str(strong).ok(),
-            _ => None,
+    let same = tags.find_map(|given| {
+        let strong = given.strip_prefix("W/").unwrap_or(given);
+        if strong == "*" {
+            return HeaderValue::from_str(&format!("\"{tag}\"")).ok();
         }
-    })
+        (plain_tag(strong)? == tag).then(|| HeaderValue::from_str(strong).ok())?
+    });
+    let mut response = answer::empty(StatusCode::NOT_MODIFIED);
+    response.headers_mut().insert(ETAG, same?);
+    Some(response)
 }
 
 /// A revision in a body: a whole number in any notation of JSON.
@@ -331,11 +332,15 @@ pub(super) fn revision_header(
 }
 
 fn revision_of_tag(tag: &str) -> Option<Revision> {
-    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
-    // The revision is the same in every encoding.
-    let encoded = |encoding: &Encoding| text.strip_suffix(encoding.as_str())?.strip_suffix('-');
-    let text = Encoding::ALL.iter().find_map(encoded).unwrap_or(text);
+    let text = plain_tag(tag)?;
     let revision = text.parse().ok().map(Revision)?;
     // Compared as text, because this server never writes "+1" or "01".
     (revision.to_string() == text).then_some(revision)
+}
+
+/// What is between the quotes of a tag, without the encoding: it names the same in every one.
+fn plain_tag(tag: &str) -> Option<&str> {
+    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let encoded = |encoding: &Encoding| text.strip_suffix(encoding.as_str())?.strip_suffix('-');
+    Some(Encoding::ALL.iter().find_map(encoded).unwrap_or(text))
 }

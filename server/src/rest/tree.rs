@@ -1,11 +1,11 @@
 //! `GET /universes/{id}/tree`: a universe as an outline, a page at a time.
 
 use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK};
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Rest;
-use super::answer::{self, Failure, RestBody};
+use super::answer::{self, Answer, Failure};
 use super::read;
 use crate::offload;
 use crate::store::UniverseId;
@@ -18,11 +18,7 @@ pub(super) const MAX_LIMIT: u64 = 10_000;
 
 impl Rest {
     /// The outline as text, with `limit` and `cursor`. All pages show the revision of the first page.
-    pub(super) async fn tree(
-        &self,
-        head: &request::Parts,
-        id: &UniverseId,
-    ) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn tree(&self, head: &request::Parts, id: &UniverseId) -> Answer {
         let limit = read::number(head, "limit")?.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             let error = format!("limit must be a number from 1 to {MAX_LIMIT}");

@@ -1,7 +1,7 @@
 //! Universes and their commands.
 
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
-use http::{Method, Response, StatusCode, request};
+use http::{Method, StatusCode, request};
 use mcp_proto::budget::Client;
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use universe_core::{Command, Findings, Strictness};
 
 use super::Rest;
-use super::answer::{self, Failure, RestBody, UniverseRecord};
+use super::answer::{self, Answer, Failure, UniverseRecord};
 use super::given::{UniverseBody, read_replacement};
 use super::read::{self, Received};
 use crate::access::Reach;
@@ -28,11 +28,7 @@ const PAGE_BYTES: usize = 8 << 20;
 
 impl Rest {
     /// `GET /universes`: an array, the newest first, with `limit`, `cursor` and `view=summary`.
-    pub(super) async fn list(
-        &self,
-        head: &request::Parts,
-        reach: Reach,
-    ) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn list(&self, head: &request::Parts, reach: Reach) -> Answer {
         let service = self.service.within(reach);
         let limit = match read::query(head, "limit") {
             None => DEFAULT_LIMIT,
@@ -115,7 +111,7 @@ impl Rest {
         body: Received,
         reach: Reach,
         client: &Client,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let key = read::idempotency_key(head)?;
         let service = self.service.within(reach);
         let strictness = self.service.strictness();
@@ -140,11 +136,7 @@ impl Rest {
         let name = name.ok_or_else(|| missing("name, a string that is not blank,"))?;
         let given = match given {
             UniverseBody { fork: Some((id, revision)), replacement, .. } => {
-                let universe = match revision {
-                    Some(revision) => service.at(&id, revision).await?,
-                    None => service.get(&id).await?,
-                };
-                let state = Some(universe.state);
+                let state = Some(service.read(&id, revision).await?.state);
                 Replacement { state, ..replacement }
             }
             UniverseBody { replacement, .. } => replacement,
@@ -177,19 +169,11 @@ impl Rest {
     }
 
     /// `GET /universes/{id}`, with `revision` for an earlier state.
-    pub(super) async fn get(
-        &self,
-        head: &request::Parts,
-        id: &UniverseId,
-    ) -> Result<Response<RestBody>, Failure> {
-        let universe = match read::number(head, "revision")? {
-            Some(revision) => self.service.at(id, Revision(revision)).await?,
-            None => self.service.get(id).await?,
-        };
-        if let Some(tag) = read::if_none_match(head, universe.revision) {
-            let mut response = answer::empty(StatusCode::NOT_MODIFIED);
-            response.headers_mut().insert(ETAG, tag);
-            return Ok(response);
+    pub(super) async fn get(&self, head: &request::Parts, id: &UniverseId) -> Answer {
+        let revision = read::number(head, "revision")?.map(Revision);
+        let universe = self.service.read(id, revision).await?;
+        if let Some(unchanged) = read::unchanged(head, &universe.revision.to_string()) {
+            return Ok(unchanged);
         }
         if is_unwritten(head, &universe) {
             let mut response = answer::json_text(StatusCode::OK, Vec::new());
@@ -206,7 +190,7 @@ impl Rest {
         head: &request::Parts,
         id: &UniverseId,
         body: Received,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let expected = read::if_match(head)?;
         let strictness = self.service.strictness();
         let read = move |body: &[u8], meter: &Meter| read_replacement(body, meter, strictness);
@@ -225,11 +209,7 @@ impl Rest {
     }
 
     /// `DELETE /universes/{id}`.
-    pub(super) async fn delete(
-        &self,
-        head: &request::Parts,
-        id: &UniverseId,
-    ) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn delete(&self, head: &request::Parts, id: &UniverseId) -> Answer {
         let expected = read::if_match(head)?;
         self.service.delete(id, expected).await?;
         Ok(answer::empty(StatusCode::NO_CONTENT))
@@ -242,7 +222,7 @@ impl Rest {
         head: &request::Parts,
         id: &UniverseId,
         body: Received,
-    ) -> Result<Response<RestBody>, Failure> {
+    ) -> Answer {
         let expected = read::if_match(head)?;
         let form = match read::query(head, "result") {
             None => ResultForm::State,

@@ -3,7 +3,7 @@
 use universe_core::nearest;
 
 use crate::commands::CommandService;
-use crate::store::{MAX_PAGE, Page, Record};
+use crate::store::{Page, Record};
 
 /// The number of ids that the error for an unknown universe lists.
 const TOLD_IDS: usize = 20;
@@ -17,10 +17,9 @@ pub(crate) struct NearbyUniverses {
 }
 
 impl NearbyUniverses {
-    /// The existing universes, the nearest to `unknown` first. Searches the newest [`MAX_PAGE`] universes.
+    /// The existing universes, the nearest to `unknown` first. Searches the newest [`MAX_PAGE`](crate::store::MAX_PAGE) universes.
     pub(crate) async fn near(service: &CommandService, unknown: &str) -> Self {
-        let page = Page { after: None, limit: MAX_PAGE };
-        Self::among(&service.list(page).await.unwrap_or_default(), unknown)
+        Self::among(&service.list(Page::FIRST).await.unwrap_or_default(), unknown)
     }
 
     /// The same for the given universes.

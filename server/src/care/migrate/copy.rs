@@ -9,8 +9,8 @@ use super::source::{Source, found};
 use super::verify::{Verified, verify};
 use super::{CareError, failed};
 use crate::store::{
-    Append, AppendError, CreateError, DeleteError, Entry, MAX_PAGE, NewEntry, Page, Record,
-    Revision, UniverseId, UniverseLog,
+    Append, AppendError, CreateError, DeleteError, Entry, NewEntry, Page, Record, Revision,
+    UniverseId, UniverseLog,
 };
 
 /// The size in bytes at which a batch takes no further entry.
@@ -30,11 +30,10 @@ pub(super) struct Copying {
 impl Copying {
     /// Checks the universes in the target: each must also be in the source, with the same creation time.
     pub(super) async fn begin(from: Source, to: Arc<dyn UniverseLog>) -> Result<Self, CareError> {
-        let mut after = None;
-        loop {
-            let limit = MAX_PAGE;
-            let page = to.list(Page { after, limit }).await.map_err(failed)?;
-            for there in &page {
+        let mut next = Some(Page::FIRST);
+        while let Some(page) = next {
+            let records = to.list(page).await.map_err(failed)?;
+            for there in &records {
                 let id = &there.meta.id;
                 let here = from.record(id).await?;
                 if here.is_none_or(|here| here.meta.created_at != there.meta.created_at) {
@@ -43,10 +42,7 @@ impl Copying {
                     )));
                 }
             }
-            match page.last().filter(|_| page.len() == MAX_PAGE) {
-                Some(last) => after = Some(last.position()),
-                None => break,
-            }
+            next = Page::following(&records);
         }
         let verified = BTreeMap::new();
         Ok(Self { from, to, verified })
@@ -69,18 +65,14 @@ impl Copying {
 
     /// Copies what the target does not have yet, and compares it.
     pub(super) async fn pass(&mut self) -> Result<(), CareError> {
-        let (mut seen, mut after) = (BTreeSet::new(), None);
-        loop {
-            let limit = MAX_PAGE;
-            let page = self.from.list(Page { after, limit }).await?;
-            for record in &page {
+        let (mut seen, mut next) = (BTreeSet::new(), Some(Page::FIRST));
+        while let Some(page) = next {
+            let records = self.from.list(page).await?;
+            for record in &records {
                 self.bring(record).await?;
                 seen.insert(record.meta.id.clone());
             }
-            match page.last().filter(|_| page.len() == MAX_PAGE) {
-                Some(last) => after = Some(last.position()),
-                None => break,
-            }
+            next = Page::following(&records);
         }
         // Universes that were in the source and have been deleted there.
         let gone = self.verified.keys().filter(|id| !seen.contains(*id));

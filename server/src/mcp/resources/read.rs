@@ -7,7 +7,7 @@ use universe_core::Family;
 
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
-use crate::mcp::results::META_REVISION;
+use crate::mcp::results::{Contents, META_REVISION};
 use crate::mcp::{address, find, scopes};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
@@ -42,10 +42,7 @@ struct Summary<'u> {
     counts: Map<String, Value>,
 }
 
-pub(in crate::mcp) async fn list(
-    service: CommandService,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
+pub(in crate::mcp) async fn list(service: CommandService, context: Context) -> Contents {
     let service = scopes::within(&service, &context);
     let page = Page { after: None, limit: MAX_LISTED + 1 };
     let mut records = listed(&service, page).await?;
@@ -56,12 +53,8 @@ pub(in crate::mcp) async fn list(
     Ok(ResourceContents::text(address::LIST, text).with_mime_type(JSON))
 }
 
-pub(in crate::mcp) async fn whole(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri, &context).await?;
+pub(in crate::mcp) async fn whole(service: CommandService, uri: ResourceUri) -> Contents {
+    let universe = named(&service, &uri).await?;
     let meta = revision_of(&universe);
     let state = universe.state;
     let small = offload::is_small(&state);
@@ -69,12 +62,8 @@ pub(in crate::mcp) async fn whole(
     Ok(contents(uri.uri, String::from_utf8(written)?, meta))
 }
 
-pub(in crate::mcp) async fn summary(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri, &context).await?;
+pub(in crate::mcp) async fn summary(service: CommandService, uri: ResourceUri) -> Contents {
+    let universe = named(&service, &uri).await?;
     let state = &universe.state;
     let counts = Family::ALL.map(|family| {
         let count = state.entities(family).len();
@@ -89,12 +78,7 @@ pub(in crate::mcp) async fn summary(
     Ok(contents(uri.uri, text, revision_of(&universe)))
 }
 
-pub(in crate::mcp) async fn tree(
-    service: CommandService,
-    uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let service = scopes::within(&service, &context);
+pub(in crate::mcp) async fn tree(service: CommandService, uri: ResourceUri) -> Contents {
     let wrong = |problem: &str| RequestError::invalid_params(problem);
     let cursor = match uri.get("cursor") {
         Some(cursor) => Some(
@@ -120,9 +104,8 @@ pub(in crate::mcp) async fn entity(
     family: Family,
     service: CommandService,
     uri: ResourceUri,
-    context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri, &context).await?;
+) -> Contents {
+    let universe = named(&service, &uri).await?;
     let meta = revision_of(&universe);
     let id = uri.get(address::entity_variable(family)).unwrap_or_default();
     let Some(entity) = universe.state.entity(family, id) else {
@@ -150,10 +133,7 @@ pub(in crate::mcp) async fn entity(
 }
 
 /// A page of the tree of a universe, written in a way that delays no other request.
-pub(in crate::mcp) async fn outline(
-    universe: Universe,
-    part: Part,
-) -> Result<ResourceContents, RequestError> {
+pub(in crate::mcp) async fn outline(universe: Universe, part: Part) -> Contents {
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
     let small = offload::is_small(&universe.state);
@@ -165,13 +145,8 @@ pub(in crate::mcp) async fn outline(
     Ok(ResourceContents::text(uri, text).with_mime_type(TEXT).with_meta(meta))
 }
 
-async fn named(
-    service: &CommandService,
-    uri: &ResourceUri,
-    context: &Context,
-) -> Result<Universe, RequestError> {
-    let service = scopes::within(service, context);
-    find::universe(&service, uri.get("id").unwrap_or_default()).await
+async fn named(service: &CommandService, uri: &ResourceUri) -> Result<Universe, RequestError> {
+    find::universe(service, uri.get("id").unwrap_or_default()).await
 }
 
 fn contents(uri: String, json: String, meta: Map<String, Value>) -> ResourceContents {

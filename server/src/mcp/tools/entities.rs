@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use mcp_proto::{CallToolResult, Context, Tool, ToolError};
+use mcp_proto::{CallToolResult, Context, Tool};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::commands::{CommandService, Universe};
 use crate::mcp::arguments;
-use crate::mcp::results::{answered, arguments_schema, hints, universe_schema, written};
+use crate::mcp::results::{Answer, answered, arguments_schema, hints, universe_schema, written};
 use crate::offload;
 use crate::view::{SelectedEntity, Selection};
 
@@ -18,7 +18,7 @@ const DEFAULT_LIMIT: usize = 50;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub(super) struct Arguments {
     universe_id: String,
     name: Option<String>,
     kind: Option<String>,
@@ -74,19 +74,14 @@ pub(super) fn tool() -> Tool {
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }
 
-pub(super) async fn call(
-    service: CommandService,
-    given: Map<String, Value>,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn call(service: CommandService, given: Arguments, context: Context) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let universe = answered(&service, &id, service.get(&id).await).await?;
     let small = offload::is_small(&universe.state);
     written(&context, small, move || rows(&universe, given)).await
 }
 
-fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolError> {
+fn rows(universe: &Universe, given: Arguments) -> Answer {
     let selection = Selection {
         name: given.name,
         kind: given.kind,

@@ -7,7 +7,7 @@ use universe_core::member::Mode;
 
 use crate::commands::{CommandService, ServiceError};
 use crate::mcp::arguments;
-use crate::mcp::results::{arguments_schema, failure, universe_id_schema};
+use crate::mcp::results::{Answer, arguments_schema, failure, universe_id_schema};
 
 pub(super) fn tool() -> Tool {
     let properties = json!({
@@ -33,11 +33,7 @@ pub(super) fn tool() -> Tool {
     .with_whole_results("ask for one `category`")
 }
 
-pub(super) async fn call(
-    service: CommandService,
-    given: Map<String, Value>,
-    _context: Context,
-) -> Result<CallToolResult, ToolError> {
+pub(super) async fn call(service: CommandService, given: Map<String, Value>, _: Context) -> Answer {
     let text = |name| given.get(name).and_then(Value::as_str);
     let id = arguments::universe_id(text("universeId").unwrap_or_default())?;
     let listing = listing(text("category"))?;

@@ -1,12 +1,12 @@
 //! Where bodies are: the part `places` of what `get_universe_state` selects.
 
-use mcp_proto::{CallToolResult, Context, ToolError};
+use mcp_proto::{CallToolResult, Context};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::commands::Universe;
 use crate::mcp::arguments;
-use crate::mcp::results::{META_REVISION, set_meta, written};
+use crate::mcp::results::{Answer, META_REVISION, set_meta, written};
 use crate::offload;
 use crate::view::{PlacesAsked, PlacesError, places};
 
@@ -44,7 +44,7 @@ pub(super) async fn answer(
     asked: Asked,
     limit: Option<usize>,
     after: Option<String>,
-) -> Result<CallToolResult, ToolError> {
+) -> Answer {
     let asked = PlacesAsked {
         at: asked.at.map(|at| at.as_str().map_or_else(|| at.to_string(), str::to_owned)),
         bodies: asked.bodies,

@@ -2,14 +2,14 @@
 
 use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use universe_core::{Command, Findings, catalog};
 
 use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
 use crate::mcp::arguments;
 use crate::mcp::results::{
-    META_HINT, answered, arguments_schema, hints, set_meta, universe_id_schema, universe_schema,
-    written,
+    Answer, META_HINT, answered, arguments_schema, hints, set_meta, universe_id_schema,
+    universe_schema, written,
 };
 use crate::mcp::view;
 use crate::store::{Revision, UniverseId};
@@ -24,7 +24,7 @@ const CARRIED_OUT: &str = "the command was carried out, so do not send it again;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub(super) struct Arguments {
     universe_id: String,
     #[serde(default)]
     command: Value,
@@ -89,10 +89,9 @@ pub(super) fn tool_for_many() -> Tool {
 
 pub(super) async fn call_many(
     service: CommandService,
-    given: Map<String, Value>,
+    mut given: Arguments,
     context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let mut given: Arguments = arguments::read(given)?;
+) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let commands = std::mem::take(&mut given.commands);
     let (commands, warnings) = Command::read_all(commands, service.strictness())
@@ -102,10 +101,9 @@ pub(super) async fn call_many(
 
 pub(super) async fn call(
     service: CommandService,
-    given: Map<String, Value>,
+    mut given: Arguments,
     context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let mut given: Arguments = arguments::read(given)?;
+) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let command = std::mem::take(&mut given.command);
     let (command, warnings) = arguments::command(id.as_str(), command, service.strictness())?;
@@ -118,7 +116,7 @@ async fn process(
     commands: Vec<Command>,
     mut warnings: Findings,
     (given, context): (&Arguments, &Context),
-) -> Result<CallToolResult, ToolError> {
+) -> Answer {
     let form = form(id.as_str(), given.result.as_deref())?;
     if let (ResultForm::State, Some(max)) = (form, context.max_answer_bytes()) {
         let universe = answered(&service, &id, service.get(&id).await).await?;
@@ -177,7 +175,7 @@ async fn answer(
     warnings: Findings,
     form: ResultForm,
     sent: Vec<Command>,
-) -> Result<CallToolResult, ToolError> {
+) -> Answer {
     written(context, form.is_quick(&processed), move || {
         let answer = CommandAnswer::of(&processed, &warnings, form, &sent)?;
         let mut result = CallToolResult::structured(&answer)?;

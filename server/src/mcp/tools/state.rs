@@ -8,14 +8,15 @@ use mcp_proto::json::escaped;
 use mcp_proto::{CallToolResult, Context, PreparedJson, Tool, ToolAnnotations, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use universe_core::{Family, State, TextPart};
 
 use super::places;
 use crate::commands::{CommandService, Universe};
 use crate::mcp::arguments;
 use crate::mcp::results::{
-    META_HINT, META_REVISION, answered, arguments_schema, set_meta, universe_id_schema, written,
+    Answer, META_HINT, META_REVISION, answered, arguments_schema, set_meta, universe_id_schema,
+    written,
 };
 use crate::mcp::view;
 use crate::offload;
@@ -40,7 +41,7 @@ const HINT: &str = "ask for less with `select` (families, ids, subtree with dept
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub(super) struct Arguments {
     universe_id: String,
     revision: Option<u64>,
     select: Option<Select>,
@@ -147,10 +148,9 @@ pub(super) fn tool() -> Tool {
 
 pub(super) async fn call(
     service: CommandService,
-    given: Map<String, Value>,
+    mut given: Arguments,
     context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let mut given: Arguments = arguments::read(given)?;
+) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let invalid =
         |problem: &str| arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem);
@@ -168,10 +168,7 @@ pub(super) async fn call(
         let (universe, skip) = answered(&service, &id, begin).await?;
         return outlined(&context, universe, skip).await;
     }
-    let universe = match given.revision {
-        Some(revision) => service.at(&id, Revision(revision)).await,
-        None => service.get(&id).await,
-    };
+    let universe = service.read(&id, given.revision.map(Revision)).await;
     let universe = answered(&service, &id, universe).await?;
     if let Some(asked) = given.select.as_mut().and_then(|select| select.places.take()) {
         if given.select.as_ref().is_some_and(Select::has_entities) {
@@ -207,11 +204,7 @@ pub(super) async fn call(
 }
 
 /// The systems of a large universe and as many levels below them as fit, a page at a time.
-async fn outlined(
-    context: &Context,
-    universe: Universe,
-    skip: usize,
-) -> Result<CallToolResult, ToolError> {
+async fn outlined(context: &Context, universe: Universe, skip: usize) -> Answer {
     let revision = universe.revision;
     let outline = move || {
         let state = &universe.state;

@@ -3,7 +3,7 @@
 use mcp_proto::input::ElicitAction;
 use mcp_proto::{CallToolResult, Context, ElicitForm, Field, Tool, ToolError};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use universe_core::generate::{MAX_SYSTEMS, Preset, Scale, Style};
 use universe_core::{Findings, State};
 
@@ -11,7 +11,7 @@ use crate::commands::{CommandService, Replacement, ServiceError, Universe};
 use crate::demo;
 use crate::generate;
 use crate::mcp::arguments;
-use crate::mcp::results::{answered, arguments_schema, hints, universe_schema};
+use crate::mcp::results::{Answer, answered, arguments_schema, hints, universe_schema};
 use crate::store::{self, Position, Revision, UniverseId};
 use crate::view::history::{self, PageError};
 
@@ -23,7 +23,7 @@ const DELETE: &str = "delete";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub(super) struct Arguments {
     #[serde(default)]
     universe_id: String,
     name: Option<String>,
@@ -168,12 +168,7 @@ pub(super) fn history_tool() -> Tool {
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }
 
-pub(super) async fn list(
-    service: CommandService,
-    given: Map<String, Value>,
-    _context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn list(service: CommandService, given: Arguments, _: Context) -> Answer {
     let after = given.cursor.as_deref().map(str::parse::<Position>);
     let after = after.transpose().map_err(|_| {
         let problem = "cursor must be the `next` of the page before";
@@ -205,12 +200,7 @@ pub(super) async fn list(
     })
 }
 
-pub(super) async fn create(
-    service: CommandService,
-    given: Map<String, Value>,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn create(service: CommandService, given: Arguments, context: Context) -> Answer {
     let invalid = |problem: &str| arguments::invalid(None, "INVALID_ARGUMENTS", problem);
     let name = given.name.unwrap_or_default();
     let name = Replacement::check_name(&name).map_err(|problem| invalid(&problem))?;
@@ -268,19 +258,11 @@ fn sol() -> Result<State, ToolError> {
 
 async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolError> {
     let id = arguments::universe_id(&fork.universe_id)?;
-    let universe = match fork.revision {
-        Some(revision) => service.at(&id, Revision(revision)).await,
-        None => service.get(&id).await,
-    };
+    let universe = service.read(&id, fork.revision.map(Revision)).await;
     Ok(answered(service, &id, universe).await?.state)
 }
 
-pub(super) async fn undo(
-    service: CommandService,
-    given: Map<String, Value>,
-    _context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn undo(service: CommandService, given: Arguments, _: Context) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let to = Revision(given.revision.unwrap_or_default());
     let universe = service.undo(&id, to, None).await;
@@ -288,12 +270,7 @@ pub(super) async fn undo(
     CallToolResult::structured(&UniverseMade::of(&universe))
 }
 
-pub(super) async fn rename(
-    service: CommandService,
-    given: Map<String, Value>,
-    _context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn rename(service: CommandService, given: Arguments, _: Context) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let name = given.name.unwrap_or_default();
     let name = Replacement::check_name(&name)
@@ -304,12 +281,7 @@ pub(super) async fn rename(
     CallToolResult::structured(&UniverseMade::of(&universe))
 }
 
-pub(super) async fn delete(
-    service: CommandService,
-    given: Map<String, Value>,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn delete(service: CommandService, given: Arguments, context: Context) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let record = service.store().record(&id).await;
     let record = record.map_err(|error| ServiceError::reading(&id, &error));
@@ -330,12 +302,7 @@ pub(super) async fn delete(
     CallToolResult::structured(&json!({ "deleted": id.as_str() }))
 }
 
-pub(super) async fn history(
-    service: CommandService,
-    given: Map<String, Value>,
-    _context: Context,
-) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+pub(super) async fn history(service: CommandService, given: Arguments, _: Context) -> Answer {
     let id = arguments::universe_id(&given.universe_id)?;
     let page = match history::page(&service, &id, given.after, given.limit).await {
         Ok(page) => page,
