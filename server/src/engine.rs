@@ -82,9 +82,11 @@ pub(crate) fn check(url: &StoreUrl, authorities: Option<&Path>) -> Result<(), St
 pub(crate) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
-) -> Result<Arc<dyn UniverseLog>, String> {
-    let store: Arc<dyn UniverseLog> = open_shared(url, authorities).await?;
-    Ok(store)
+) -> Result<Arc<dyn SharedStore>, String> {
+    match Engine::of(url)? {
+        Engine::Postgres => postgres::open(url, authorities).await,
+        Engine::Nats => nats::open(url, authorities).await,
+    }
 }
 
 /// The same for a server, which also stores sessions.
@@ -95,17 +97,7 @@ pub(crate) async fn open_with_sessions(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Opened, String> {
-    Ok(opened(open_shared(url, authorities).await?))
-}
-
-async fn open_shared(
-    url: &StoreUrl,
-    authorities: Option<&Path>,
-) -> Result<Arc<dyn SharedStore>, String> {
-    match Engine::of(url)? {
-        Engine::Postgres => postgres::open(url, authorities).await,
-        Engine::Nats => nats::open(url, authorities).await,
-    }
+    Ok(opened(open(url, authorities).await?))
 }
 
 /// The alternative to a command that only works on the file of a data directory.

@@ -46,15 +46,10 @@ impl Verb {
             Self::Migrate(given) => return given.run(authorities).await,
             Self::Backup { .. } => ("backup", engine::Care::Backup),
             Self::Restore { .. } => ("restore", engine::Care::Restore),
-            Self::Check { repair } => {
-                let store = engine::open(url, authorities).await;
-                let store =
-                    store.map_err(|problem| CareError::Database(format!("{url}: {problem}")))?;
-                match check(store, repair).await? {
-                    Some(code) => return Ok(code),
-                    None => ("check", engine::Care::Check),
-                }
-            }
+            Self::Check { repair } => match check(open(url, authorities).await?, repair).await? {
+                Some(code) => return Ok(code),
+                None => ("check", engine::Care::Check),
+            },
             Self::Compact => ("compact", engine::Care::Compact),
         };
         let instead = engine::instead(url, instead);
@@ -143,10 +138,19 @@ async fn log(
     Ok(problems)
 }
 
+/// The store of a URL.
+pub(super) async fn open(
+    url: &StoreUrl,
+    authorities: Option<&Path>,
+) -> Result<Arc<dyn UniverseLog>, CareError> {
+    match engine::open(url, authorities).await {
+        Ok(store) => Ok(store),
+        Err(problem) => Err(CareError::Database(format!("{url}: {problem}"))),
+    }
+}
+
 async fn service(url: &StoreUrl, authorities: Option<&Path>) -> Result<CommandService, CareError> {
-    let store = engine::open(url, authorities).await;
-    let store = store.map_err(|problem| CareError::Database(format!("{url}: {problem}")))?;
-    Ok(CommandService::new(store, ServiceLimits::default()))
+    Ok(CommandService::new(open(url, authorities).await?, ServiceLimits::default()))
 }
 
 async fn add(

@@ -20,9 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::copy::Copying;
 use self::source::Source;
-use super::{CareError, counted, off, say};
+use super::{CareError, counted, database, off, say};
 use crate::config::store::StoreUrl;
-use crate::engine;
 use crate::store::sqlite::Options;
 use crate::store::{SqliteStore, UniverseLog};
 
@@ -146,10 +145,7 @@ impl Location {
                 let store = off(move || Ok(SqliteStore::open(&dir, Options::default())?)).await?;
                 Ok(Arc::new(store))
             }
-            Self::Database(url) => {
-                let store = engine::open(url, authorities).await;
-                store.map_err(|problem| CareError::Database(format!("{url}: {problem}")))
-            }
+            Self::Database(url) => database::open(url, authorities).await,
         }
     }
 }

@@ -11,16 +11,14 @@ use mcp_proto::session::{
 
 use crate::store::clients::logs::{self, Event, Fate, LogError, Logs, Write};
 
+type Answer<'a, T> = BoxFuture<'a, Result<T, EventStoreError>>;
+
 /// The inboxes and streams of all servers that use one store.
 #[derive(Debug)]
 pub(super) struct SharedEvents(pub(super) Logs);
 
 impl EventStore for SharedEvents {
-    fn send<'a>(
-        &'a self,
-        session: &'a SessionId,
-        message: Bytes,
-    ) -> BoxFuture<'a, Result<(), EventStoreError>> {
+    fn send<'a>(&'a self, session: &'a SessionId, message: Bytes) -> Answer<'a, ()> {
         Box::pin(async move {
             let sent = self.0.send(session.as_str(), &message).await;
             sent.map_err(failed)
@@ -31,10 +29,7 @@ impl EventStore for SharedEvents {
         self.0.inbox(session.as_str())
     }
 
-    fn write<'a>(
-        &'a self,
-        writes: &'a [StreamWrite],
-    ) -> BoxFuture<'a, Result<(), EventStoreError>> {
+    fn write<'a>(&'a self, writes: &'a [StreamWrite]) -> Answer<'a, ()> {
         Box::pin(async move {
             let writes: Vec<_> = writes.iter().map(write).collect();
             self.0.write(&writes).await.map_err(failed)
@@ -46,7 +41,7 @@ impl EventStore for SharedEvents {
         session: &'a SessionId,
         stream: &'a str,
         after: u64,
-    ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, EventStoreError>> {
+    ) -> Answer<'a, Option<BoxStream<'static, Tailed>>> {
         Box::pin(async move {
             let tail = self.0.tail(session.as_str(), stream, after).await;
             let tail = tail.map_err(failed)?;

@@ -12,12 +12,14 @@ use crate::store::clients::sessions::{SessionError, Sessions};
 /// Written in a record in place of the session's id, which the store must not know.
 const NAMELESS: &str = "-";
 
+type Answer<'a, T> = BoxFuture<'a, Result<T, SessionStoreError>>;
+
 /// The sessions of all servers that use one store.
 #[derive(Debug)]
 pub(super) struct SharedSessions(pub(super) Sessions);
 
 impl SessionStore for SharedSessions {
-    fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
+    fn insert(&self, session: Session) -> Answer<'_, ()> {
         Box::pin(async move {
             let (id, owner) = (session.id.clone(), session.client.clone());
             let body = write(session)?;
@@ -26,10 +28,7 @@ impl SessionStore for SharedSessions {
         })
     }
 
-    fn load<'a>(
-        &'a self,
-        id: &'a SessionId,
-    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+    fn load<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Option<Arc<Session>>> {
         Box::pin(async move {
             let found = self.0.load(id.as_str()).await.map_err(failed)?;
             Ok(found.and_then(|body| read(id, &body)).map(Arc::new))
@@ -40,7 +39,7 @@ impl SessionStore for SharedSessions {
         &'a self,
         id: &'a SessionId,
         change: &'a SessionChange,
-    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+    ) -> Answer<'a, Option<Arc<Session>>> {
         Box::pin(async move {
             let change = |body: &[u8]| {
                 let mut session = read(id, body)?;
@@ -52,7 +51,7 @@ impl SessionStore for SharedSessions {
         })
     }
 
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+    fn remove<'a>(&'a self, id: &'a SessionId) -> Answer<'a, bool> {
         Box::pin(async move { self.0.remove(id.as_str()).await.map_err(failed) })
     }
 

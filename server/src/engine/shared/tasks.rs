@@ -8,6 +8,8 @@ use mcp_proto::task::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 
 use crate::store::clients::tasks::{Found, TaskError, Tasks};
 
+type Answer<'a, T> = BoxFuture<'a, Result<T, TaskStoreError>>;
+
 /// The tasks of all servers that use one store, for
 /// [`ServerBuilder::task_store`](mcp_proto::ServerBuilder::task_store).
 ///
@@ -24,7 +26,7 @@ impl SharedTasks {
 }
 
 impl TaskStore for SharedTasks {
-    fn insert(&self, task: NewTaskRecord) -> BoxFuture<'_, Result<u64, TaskStoreError>> {
+    fn insert(&self, task: NewTaskRecord) -> Answer<'_, u64> {
         Box::pin(async move {
             let (owner, client) = (task.owner.as_deref(), task.client.as_deref());
             let kept = self.0.insert(&task.id, owner, client, task.ttl, &task.body);
@@ -32,23 +34,14 @@ impl TaskStore for SharedTasks {
         })
     }
 
-    fn load<'a>(
-        &'a self,
-        id: &'a str,
-        owner: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
+    fn load<'a>(&'a self, id: &'a str, owner: Option<&'a str>) -> Answer<'a, Option<TaskRecord>> {
         Box::pin(async move {
             let found = self.0.load(id, owner).await.map_err(failed)?;
             Ok(found.map(|found| record(id.into(), found)))
         })
     }
 
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: u64,
-        max: usize,
-    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
+    fn list<'a>(&'a self, owner: &'a str, after: u64, max: usize) -> Answer<'a, Vec<TaskRecord>> {
         Box::pin(async move {
             let found = self.0.list(owner, after, max).await.map_err(failed)?;
             let listed = found
@@ -59,7 +52,7 @@ impl TaskStore for SharedTasks {
         })
     }
 
-    fn result<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskStoreError>> {
+    fn result<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Vec<u8>>> {
         Box::pin(async move { self.0.result(id).await.map_err(failed) })
     }
 
@@ -69,14 +62,14 @@ impl TaskStore for SharedTasks {
         version: u64,
         body: &'a [u8],
         result: Option<&'a [u8]>,
-    ) -> BoxFuture<'a, Result<bool, TaskStoreError>> {
+    ) -> Answer<'a, bool> {
         Box::pin(async move {
             let replaced = self.0.replace(id, version, body, result);
             replaced.await.map_err(failed)
         })
     }
 
-    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
+    fn remove<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {
         Box::pin(async move { self.0.remove(id).await.map_err(failed) })
     }
 
