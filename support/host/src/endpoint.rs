@@ -5,6 +5,7 @@ mod keys;
 mod reload;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -173,13 +174,7 @@ pub enum EndpointError {
 /// # Errors
 /// The accepted values, in a sentence for the person who gave it.
 pub fn memory(text: &str) -> Result<ByteSize, String> {
-    let size = text.parse().ok();
-    let size = size.filter(|size| (LEAST_MEMORY..=MOST_MEMORY).contains(size));
-    size.ok_or_else(|| {
-        format!(
-            "a size is a number with a unit, such as 256MiB: from {LEAST_MEMORY} to {MOST_MEMORY}"
-        )
-    })
+    size(text, "256MiB", LEAST_MEMORY..=MOST_MEMORY)
 }
 
 /// How often a quiet event stream gets a comment, given in seconds such as `10s`.
@@ -199,12 +194,13 @@ pub fn keep_alive(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// The accepted values, in a sentence for the person who gave it.
 pub fn answer_size(text: &str) -> Result<ByteSize, String> {
-    let size = text.parse().ok();
-    let size = size.filter(|size| (LEAST_ANSWER..=MOST_ANSWER).contains(size));
-    size.ok_or_else(|| {
-        format!(
-            "a size is a number with a unit, such as 9MiB: from {LEAST_ANSWER} to {MOST_ANSWER}"
-        )
+    size(text, "9MiB", LEAST_ANSWER..=MOST_ANSWER)
+}
+
+fn size(text: &str, example: &str, range: RangeInclusive<ByteSize>) -> Result<ByteSize, String> {
+    text.parse().ok().filter(|size| range.contains(size)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        format!("a size is a number with a unit, such as {example}: from {least} to {most}")
     })
 }
 

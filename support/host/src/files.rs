@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all, and never over changes that another program made meanwhile.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -112,6 +112,14 @@ pub fn replace_unless_changed(
         let now = Stamp::of(path).map_err(io)?;
         if now.as_ref() == stamp { Ok(()) } else { Err(ReplaceError::Changed(path.to_owned())) }
     })
+}
+
+/// What is in a file of at most so many bytes, or what is wrong with it.
+pub(crate) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > max { Err(format!("it is longer than {max} bytes")) } else { Ok(bytes) }
 }
 
 fn write(

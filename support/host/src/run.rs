@@ -117,15 +117,15 @@ impl Host {
         // It ends with the server.
         let _followed = asked.map(RequiredAuthorization::follow);
         let _keys = keys.map(|keys| keys.give(server.keys()));
-        let gate = Gate { mcp: StreamableHttpService::with_config(server, self.http) };
-        let mcp = gate.mcp.clone();
+        let mcp = StreamableHttpService::with_config(server, self.http);
+        let gate = mcp.clone();
         let shutdown = async {
             stop.cancelled().await;
             mcp.close();
         };
         let service = service_fn(move |request| {
-            let gate = gate.clone();
-            async move { Ok::<_, Infallible>(gate.handle(request).await) }
+            let mcp = gate.clone();
+            async move { Ok::<_, Infallible>(handle(&mcp, request).await) }
         });
         let served = serve_as(listener, https, service, self.serve, shutdown).await;
         mcp.ended().await;
@@ -240,25 +240,17 @@ fn greet(program: &str, place: Place<'_>, asked: Option<&RequiredAuthorization>)
     ));
 }
 
-/// The path check before the endpoint.
-#[derive(Debug, Clone)]
-struct Gate {
-    mcp: StreamableHttpService,
-}
-
 type GateBody = Either<ResponseBody, Full<Bytes>>;
 
-impl Gate {
-    async fn handle(&self, request: Request<Incoming>) -> Response<GateBody> {
-        let path = request.uri().path();
-        let is_mcp = matches!(path, MCP_PATH | "/mcp/") || self.mcp.document(path).is_some();
-        if !is_mcp {
-            let problem =
-                format!("There is nothing at {}: MCP is at {MCP_PATH}.", request.uri().path());
-            return refuse(StatusCode::NOT_FOUND, problem);
-        }
-        self.mcp.handle(request).await.map(Either::Left)
+/// The path check before the endpoint.
+async fn handle(mcp: &StreamableHttpService, request: Request<Incoming>) -> Response<GateBody> {
+    let path = request.uri().path();
+    let is_mcp = matches!(path, MCP_PATH | "/mcp/") || mcp.document(path).is_some();
+    if !is_mcp {
+        let problem = format!("There is nothing at {path}: MCP is at {MCP_PATH}.");
+        return refuse(StatusCode::NOT_FOUND, problem);
     }
+    mcp.handle(request).await.map(Either::Left)
 }
 
 fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {

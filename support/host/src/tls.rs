@@ -2,8 +2,7 @@
 
 mod trust;
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -21,7 +20,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::files::Stamp;
+use crate::files::{Stamp, bytes};
 pub use trust::{Trust, TrustError};
 
 /// The most bytes of either file.
@@ -160,15 +159,8 @@ impl Files {
         };
         let of_key =
             |problem: String| TlsError::Key { file: self.key.display().to_string(), problem };
-        let chain = bytes(&self.certificate).map_err(of_certificate)?;
-        let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<Vec<_>, _>>();
-        let chain = chain.map_err(|problem| of_certificate(problem.to_string()))?;
-        if chain.is_empty() {
-            return Err(of_certificate(
-                "it has no certificate: it must begin with -----BEGIN CERTIFICATE-----".to_owned(),
-            ));
-        }
-        let key = bytes(&self.key).map_err(of_key)?;
+        let chain = certificates(&self.certificate).map_err(of_certificate)?;
+        let key = bytes(&self.key, MAX_BYTES).map_err(of_key)?;
         let key = PrivateKeyDer::from_pem_slice(&key);
         let key = key.map_err(|problem| of_key(format!("it has no private key: {problem}")))?;
         let pair = CertifiedKey::from_der(chain, key, &self.provider);
@@ -176,15 +168,15 @@ impl Files {
     }
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        Err(format!("it is longer than {MAX_BYTES} bytes"))
+/// The certificates in a file: one at least.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let text = bytes(file, MAX_BYTES)?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(|problem| problem.to_string())?;
+    if found.is_empty() {
+        Err("it has no certificate: it must begin with -----BEGIN CERTIFICATE-----".to_owned())
     } else {
-        Ok(bytes)
+        Ok(found)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Watching folders and files: changes are reported some milliseconds later.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use notify::{Config, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Config, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
@@ -52,13 +53,7 @@ pub struct WatchError {
 pub struct Watcher {
     pending: Arc<Pending>,
     /// Ends the watching when dropped.
-    _sources: Vec<Source>,
-}
-
-#[derive(Debug)]
-enum Source {
-    Notified { _watcher: RecommendedWatcher },
-    Polled { _watcher: PollWatcher },
+    _source: Box<dyn fmt::Debug + Send + Sync>,
 }
 
 #[derive(Debug, Default)]
@@ -75,14 +70,13 @@ impl Watcher {
     /// [`WatchError`] for a path that does not exist or may not be read.
     pub fn new(paths: &[(&Path, Depth)]) -> Result<Self, WatchError> {
         let pending = Arc::new(Pending::default());
-        let sources = match notified(paths, &pending) {
-            Ok(source) => vec![source],
-            Err(error) => {
-                tracing::info!(%error, "looking for changes every second instead");
-                vec![polled(paths, &pending)?]
-            }
-        };
-        Ok(Self { pending, _sources: sources })
+        // A link to a folder may lead anywhere, to the root of the file system too.
+        let config = Config::default().with_follow_symlinks(false);
+        let source = watching::<RecommendedWatcher>(paths, &pending, config).or_else(|error| {
+            tracing::info!(%error, "looking for changes every second instead");
+            watching::<PollWatcher>(paths, &pending, config.with_poll_interval(POLL))
+        })?;
+        Ok(Self { pending, _source: source })
     }
 
     /// Waits for changes since the last call, then until none has come for 20 ms, at most 100 ms. Dropping
@@ -108,32 +102,13 @@ impl Watcher {
     }
 }
 
-/// A link to a folder may lead anywhere, to the root of the file system too.
-fn config() -> Config {
-    Config::default().with_follow_symlinks(false)
-}
-
-fn notified(paths: &[(&Path, Depth)], pending: &Arc<Pending>) -> Result<Source, WatchError> {
-    let first = paths.first().map_or(Path::new("."), |(path, _)| path);
-    let mut watcher = RecommendedWatcher::new(handler(pending), config())
-        .map_err(|error| refused(first, error))?;
-    watch_all(&mut watcher, paths)?;
-    Ok(Source::Notified { _watcher: watcher })
-}
-
-fn polled(paths: &[(&Path, Depth)], pending: &Arc<Pending>) -> Result<Source, WatchError> {
-    let first = paths.first().map_or(Path::new("."), |(path, _)| path);
-    let config = config().with_poll_interval(POLL);
-    let mut watcher =
-        PollWatcher::new(handler(pending), config).map_err(|error| refused(first, error))?;
-    watch_all(&mut watcher, paths)?;
-    Ok(Source::Polled { _watcher: watcher })
-}
-
-fn watch_all(
-    watcher: &mut dyn notify::Watcher,
+fn watching<W: notify::Watcher + fmt::Debug + Send + Sync + 'static>(
     paths: &[(&Path, Depth)],
-) -> Result<(), WatchError> {
+    pending: &Arc<Pending>,
+    config: Config,
+) -> Result<Box<dyn fmt::Debug + Send + Sync>, WatchError> {
+    let first = paths.first().map_or(Path::new("."), |(path, _)| path);
+    let mut watcher = W::new(handler(pending), config).map_err(|error| refused(first, error))?;
     for (path, depth) in paths {
         // A polling watcher would accept a path that does not exist.
         path.metadata().map_err(|error| refused(path, notify::Error::io(error)))?;
@@ -143,7 +118,7 @@ fn watch_all(
         };
         watcher.watch(path, mode).map_err(|error| refused(path, error))?;
     }
-    Ok(())
+    Ok(Box::new(watcher))
 }
 
 fn refused(path: &Path, error: notify::Error) -> WatchError {

@@ -1,14 +1,13 @@
 //! Files that are read again when they change.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::files::Stamp;
+use crate::files::{Stamp, bytes};
 
 /// How often a file is checked for changes.
 const LOOK: Duration = Duration::from_secs(1);
@@ -70,16 +69,8 @@ impl Reload {
     }
 
     fn text(&self) -> Result<String, String> {
-        let mut text = String::new();
-        let file = File::open(&self.path).map_err(|error| error.to_string())?;
-        file.take(self.max_bytes + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| error.to_string())?;
-        if text.len() as u64 > self.max_bytes {
-            Err(format!("it is longer than {} bytes", self.max_bytes))
-        } else {
-            Ok(text)
-        }
+        let bytes = bytes(&self.path, self.max_bytes)?;
+        io::read_to_string(&*bytes).map_err(|error| error.to_string())
     }
 }
 

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::bytes;
+use super::certificates;
 
 /// The authorities whose servers are trusted. Cheap to clone.
 #[derive(Clone)]
@@ -87,20 +86,11 @@ impl fmt::Debug for Trust {
 
 fn authorities(file: &Path) -> Result<RootCertStore, TrustError> {
     let wrong = |problem: String| TrustError::File { file: file.display().to_string(), problem };
-    let text = bytes(file).map_err(wrong)?;
     let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|problem| wrong(problem.to_string()))?;
-        let added = store.add(certificate);
-        added.map_err(|problem| wrong(problem.to_string()))?;
+    for certificate in certificates(file).map_err(wrong)? {
+        store.add(certificate).map_err(|problem| wrong(problem.to_string()))?;
     }
-    if store.is_empty() {
-        Err(wrong(
-            "it has no certificate: it must begin with -----BEGIN CERTIFICATE-----".to_owned(),
-        ))
-    } else {
-        Ok(store)
-    }
+    Ok(store)
 }
 
 fn explained(host: &str, error: io::Error) -> io::Error {
