@@ -17,7 +17,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 
 use crate::store::Size;
 
@@ -184,114 +184,83 @@ impl Drop for Reader {
 
 impl Metrics {
     fn new() -> Self {
+        let mut all = Adding(Registry::default());
         let metrics = Self {
-            registry: Registry::default(),
-            http: Family::new_with_constructor(|| Histogram::new(HTTP_BUCKETS)),
-            mcp: Family::new_with_constructor(|| Histogram::new(MCP_BUCKETS)),
-            commands: Family::default(),
-            append: Histogram::new(APPEND_BUCKETS),
-            universes: Gauge::default(),
-            size: Gauge::default(),
-            free: Gauge::default(),
-            write_ahead: Gauge::default(),
-            readers: Gauge::default(),
-            sessions: Gauge::default(),
+            http: all.seconds(
+                "http_server_request_duration",
+                "Time until a response began",
+                Family::new_with_constructor(|| Histogram::new(HTTP_BUCKETS)),
+            ),
+            mcp: all.seconds(
+                "mcp_server_operation_duration",
+                "Time until a request of MCP was answered, over HTTP and on pipes",
+                Family::new_with_constructor(|| Histogram::new(MCP_BUCKETS)),
+            ),
+            commands: all.plain(
+                "universe_commands",
+                "Commands by their outcome: done and durable, or refused",
+            ),
+            append: all.seconds(
+                "universe_store_append_duration",
+                "Time until a batch of commands was durable",
+                Histogram::new(APPEND_BUCKETS),
+            ),
+            universes: all.plain("universe_universes", "Universes"),
+            size: all.bytes(
+                "universe_store_size",
+                "The file of the universes; 0 where they are in memory alone",
+            ),
+            free: all.bytes("universe_store_free", "The part of it that is free"),
+            write_ahead: all.bytes("universe_store_log", "The write-ahead log beside it"),
+            readers: all.plain("universe_feed_readers", "Open feeds of REST"),
+            sessions: all
+                .plain("mcp_server_sessions", "Sessions of the older revisions of MCP over HTTP"),
             open_sessions: Arc::default(),
-            used: Family::default(),
-            limit: Family::default(),
-            refused: Family::default(),
-            dropped_lines: Counter::default(),
-            memory: Gauge::default(),
+            used: all.plain(
+                "universe_budget_used",
+                "What clients make the server hold: places, or bytes of memory",
+            ),
+            limit: all.plain("universe_budget_limit", "What they may make it hold"),
+            refused: all
+                .plain("universe_budget_refusals", "Requests that were refused for a bound"),
+            dropped_lines: all.plain(
+                "universe_log_dropped_lines",
+                "Lines of the log that were dropped since it is read too slowly",
+            ),
+            memory: all.bytes("process_resident_memory", "Memory of the process"),
+            registry: Registry::default(),
         };
-        metrics.registered()
-    }
-
-    fn registered(mut self) -> Self {
-        let all = &mut self.registry;
-        let (seconds, bytes) = (|| Unit::Seconds, || Unit::Bytes);
-        all.register_with_unit(
-            "http_server_request_duration",
-            "Time until a response began",
-            seconds(),
-            self.http.clone(),
-        );
-        all.register_with_unit(
-            "mcp_server_operation_duration",
-            "Time until a request of MCP was answered, over HTTP and on pipes",
-            seconds(),
-            self.mcp.clone(),
-        );
-        all.register(
-            "universe_commands",
-            "Commands by their outcome: done and durable, or refused",
-            self.commands.clone(),
-        );
-        all.register_with_unit(
-            "universe_store_append_duration",
-            "Time until a batch of commands was durable",
-            seconds(),
-            self.append.clone(),
-        );
-        all.register("universe_universes", "Universes", self.universes.clone());
-        all.register_with_unit(
-            "universe_store_size",
-            "The file of the universes; 0 where they are in memory alone",
-            bytes(),
-            self.size.clone(),
-        );
-        all.register_with_unit(
-            "universe_store_free",
-            "The part of it that is free",
-            bytes(),
-            self.free.clone(),
-        );
-        all.register_with_unit(
-            "universe_store_log",
-            "The write-ahead log beside it",
-            bytes(),
-            self.write_ahead.clone(),
-        );
-        all.register("universe_feed_readers", "Open feeds of REST", self.readers.clone());
-        all.register(
-            "mcp_server_sessions",
-            "Sessions of the older revisions of MCP over HTTP",
-            self.sessions.clone(),
-        );
-        all.register(
-            "universe_budget_used",
-            "What clients make the server hold: places, or bytes of memory",
-            self.used.clone(),
-        );
-        all.register("universe_budget_limit", "What they may make it hold", self.limit.clone());
-        all.register(
-            "universe_budget_refusals",
-            "Requests that were refused for a bound",
-            self.refused.clone(),
-        );
-        all.register(
-            "universe_log_dropped_lines",
-            "Lines of the log that were dropped since it is read too slowly",
-            self.dropped_lines.clone(),
-        );
-        all.register_with_unit(
-            "process_resident_memory",
-            "Memory of the process",
-            bytes(),
-            self.memory.clone(),
-        );
-        let started = Gauge::<i64>::default();
+        let began = "When the process began, since 1970";
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let since = since.map_or(0, |since| since.as_secs().cast_signed());
-        started.set(since);
-        all.register_with_unit(
-            "process_start_time",
-            "When the process began, since 1970",
-            seconds(),
-            started,
-        );
+        all.seconds("process_start_time", began, Gauge::<i64>::default()).set(since);
         let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        all.register("universe_server", "The program", version);
-        self
+        all.0.register("universe_server", "The program", version);
+        Self { registry: all.0, ..metrics }
+    }
+}
+
+/// The registry while metrics are added to it, each of which is returned to be counted.
+struct Adding(Registry);
+
+impl Adding {
+    fn plain<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+        let metric = M::default();
+        self.0.register(name, help, metric.clone());
+        metric
+    }
+
+    fn bytes(&mut self, name: &str, help: &str) -> Gauge {
+        self.in_unit(Unit::Bytes, name, help, Gauge::default())
+    }
+
+    fn seconds<M: Metric + Clone>(&mut self, name: &str, help: &str, metric: M) -> M {
+        self.in_unit(Unit::Seconds, name, help, metric)
+    }
+
+    fn in_unit<M: Metric + Clone>(&mut self, unit: Unit, name: &str, help: &str, metric: M) -> M {
+        self.0.register_with_unit(name, help, unit, metric.clone());
+        metric
     }
 }
 
