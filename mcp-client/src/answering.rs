@@ -12,7 +12,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use mcp_proto::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Response};
 use serde_json::{Map, Value};
 
-use super::ClientError;
+use super::Result;
 use super::clock::Clock;
 use super::form_defaults::fill_defaults;
 
@@ -38,10 +38,10 @@ pub(super) struct Callback(Arc<Called>);
 type Called = dyn Fn(Request) -> BoxFuture<'static, Result<Value, ErrorObject>> + Send + Sync;
 
 /// Brings an answer to the server.
-pub(super) type Sending<'s> = BoxFuture<'s, Result<(), ClientError>>;
+pub(super) type Sending<'s> = BoxFuture<'s, Result<()>>;
 
 /// A request whose answer was brought, or not.
-type Answered = (RequestId, Result<(), ClientError>);
+type Answered = (RequestId, Result<()>);
 
 /// Requests of the server that are being answered. Dropping it cancels them.
 pub(super) struct Answering<'s> {
@@ -172,7 +172,7 @@ impl<'s> Answering<'s> {
     }
 
     /// Waits until one more answer is brought to the server. Cancel-safe.
-    pub(super) async fn next(&mut self) -> Result<(), ClientError> {
+    pub(super) async fn next(&mut self) -> Result<()> {
         match self.running.next().await {
             Some(Ok((id, sent))) => {
                 self.open.remove(&id);

@@ -33,7 +33,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::config::NAME;
 use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::pool::{Pool, same_origin};
-use super::{ClientError, Network};
+use super::{Network, Result};
 use crate::locked::Locked as _;
 use challenge::{Challenge, nonce};
 use session::Session;
@@ -302,15 +302,11 @@ impl OAuth {
 }
 
 impl Credentials for OAuth {
-    fn headers<'a>(
-        &'a self,
-        method: &'a Method,
-        url: &'a Uri,
-    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
+    fn headers<'a>(&'a self, method: &'a Method, url: &'a Uri) -> BoxFuture<'a, Result<HeaderMap>> {
         Box::pin(async { self.shown(method, url).await.map_err(OAuthError::for_call) })
     }
 
-    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>> {
+    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<()>> {
         Box::pin(async { self.judge(refusal).await.map_err(OAuthError::for_call) })
     }
 

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::cache::Key;
-use super::{CallOptions, Client, ClientError};
+use super::{CallOptions, Client, ClientError, Result};
 use crate::locked::Locked as _;
 
 /// The result of a tool call (schema: `CallToolResult`).
@@ -56,7 +56,7 @@ impl ToolResult {
     ///
     /// # Errors
     /// [`ClientError::Protocol`] if there is no structured content, or it does not fit the type.
-    pub fn structured<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T> {
         let content = self.structured_content.as_ref().unwrap_or(&Value::Null);
         T::deserialize(content)
             .map_err(|problem| ClientError::Protocol(format!("structuredContent: {problem}")))
@@ -73,16 +73,12 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
-    pub async fn call_tool_raw(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
+    pub async fn call_tool_raw(&self, name: &str, arguments: Value) -> Result<Value> {
         let params = json!({ "name": name, "arguments": arguments });
         self.call(params, &CallOptions::default()).await
     }
 
-    pub(super) async fn call(
-        &self,
-        params: Value,
-        options: &CallOptions,
-    ) -> Result<Value, ClientError> {
+    pub(super) async fn call(&self, params: Value, options: &CallOptions) -> Result<Value> {
         match self.in_rounds("tools/call", params.clone(), options).await {
             Err(ClientError::Rpc(error)) if error.code == ErrorObject::HEADER_MISMATCH => {
                 self.0.hub.cache.forget("tools/list");
@@ -100,7 +96,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::call_tool_raw`] and [`Task::result`](super::Task::result); [`ClientError::Refused`] for a
     /// question without a callback, and [`ClientError::Protocol`] for an answer that is not a tool result.
-    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<ToolResult, ClientError> {
+    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<ToolResult> {
         self.call_tool_with(name, arguments, &CallOptions::default()).await
     }
 
@@ -113,7 +109,7 @@ impl Client {
         name: &str,
         arguments: Value,
         options: &CallOptions,
-    ) -> Result<ToolResult, ClientError> {
+    ) -> Result<ToolResult> {
         let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
         let params = if is_task {
             Self::task_params(name, &arguments, None)
@@ -143,7 +139,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer without contents.
-    pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
+    pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult> {
         let result = self.kept("resources/read", json!({ "uri": uri })).await?;
         typed("resources/read", result)
     }
@@ -156,7 +152,7 @@ impl Client {
         &self,
         name: &str,
         arguments: impl IntoIterator<Item = (N, V)>,
-    ) -> Result<GetPromptResult, ClientError>
+    ) -> Result<GetPromptResult>
     where
         N: Into<String>,
         V: Into<String>,
@@ -179,7 +175,7 @@ impl Client {
         name: &str,
         value: &str,
         arguments: &[(&str, &str)],
-    ) -> Result<Completion, ClientError> {
+    ) -> Result<Completion> {
         let reference = match reference {
             Reference::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
             Reference::Template(uri) => json!({ "type": "ref/resource", "uri": uri }),
@@ -199,7 +195,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`].
-    pub async fn ping(&self) -> Result<(), ClientError> {
+    pub async fn ping(&self) -> Result<()> {
         let method = match self.era() {
             Era::Legacy => "ping",
             Era::Modern => "server/discover",
@@ -212,7 +208,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`], in the legacy era.
-    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), ClientError> {
+    pub async fn set_log_level(&self, level: LogLevel) -> Result<()> {
         if self.era() == Era::Legacy {
             let params = json!({ "level": level });
             self.request("logging/setLevel", params).await?;
@@ -222,7 +218,7 @@ impl Client {
     }
 
     /// The cached answer, or else one that is requested and cached for as long as it allows.
-    pub(super) async fn kept(&self, method: &str, params: Value) -> Result<Value, ClientError> {
+    pub(super) async fn kept(&self, method: &str, params: Value) -> Result<Value> {
         let cache = &self.0.hub.cache;
         let key = Key::new(method, &params).filter(|_| self.era() == Era::Modern);
         let epoch = match key.as_ref().map(|key| cache.get(key)) {
@@ -246,7 +242,7 @@ pub(super) fn unanswered(asking: &str) -> ClientError {
 }
 
 /// A result as its type.
-pub(super) fn typed<T: DeserializeOwned>(method: &str, result: Value) -> Result<T, ClientError> {
+pub(super) fn typed<T: DeserializeOwned>(method: &str, result: Value) -> Result<T> {
     serde_json::from_value(result)
         .map_err(|problem| ClientError::Protocol(format!("the result of {method}: {problem}")))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{CallOptions, ClientError};
+use super::{CallOptions, ClientError, Result};
 use crate::locked::Locked as _;
 
 /// How often a time limit that has nearly passed is looked at while its clock stands still.
@@ -58,7 +58,7 @@ impl Clock {
         &self,
         limit: Duration,
         running: impl Future<Output = T>,
-    ) -> Result<T, ClientError> {
+    ) -> Result<T> {
         TimeLimit::new(&CallOptions::default(), limit, self).run(running).await
     }
 
@@ -92,7 +92,7 @@ impl TimeLimit {
         }
     }
 
-    pub(super) async fn run<T>(&self, running: impl Future<Output = T>) -> Result<T, ClientError> {
+    pub(super) async fn run<T>(&self, running: impl Future<Output = T>) -> Result<T> {
         let mut running = std::pin::pin!(running);
         let begun = Instant::now();
         let before = self.waited();

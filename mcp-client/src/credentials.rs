@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::{Method, StatusCode, Uri};
 
-use super::ClientError;
+use super::{ClientError, Result};
 
 /// How often one request is sent, the first time included, before its refusal is given to the caller.
 pub const MAX_TRIES: usize = 4;
@@ -23,11 +23,7 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// What the call of the client fails with.
-    fn headers<'a>(
-        &'a self,
-        method: &'a Method,
-        url: &'a Uri,
-    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>>;
+    fn headers<'a>(&'a self, method: &'a Method, url: &'a Uri) -> BoxFuture<'a, Result<HeaderMap>>;
 
     /// The server answered 401 or 403. `Ok` sends the request again, with new headers from this trait. After
     /// [`MAX_TRIES`] tries, the caller gets the refusal as [`ClientError::Http`].
@@ -38,7 +34,7 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     /// # Errors
     /// What the call of the client fails with: it should explain what is missing
     /// ([`ClientError::Unauthorized`]).
-    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>>;
+    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<()>>;
 
     /// The headers of every other response, such as one with a fresh nonce (RFC 9449 §8.2).
     fn answered(&self, _url: &Uri, _headers: &HeaderMap) {}
@@ -74,7 +70,7 @@ impl Refusal {
 pub(super) struct Bearer(HeaderValue);
 
 impl Bearer {
-    pub(super) fn new(token: &str) -> Result<Self, ClientError> {
+    pub(super) fn new(token: &str) -> Result<Self> {
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let value = HeaderValue::from_str(&format!("Bearer {token}"))
             .ok()
@@ -93,12 +89,12 @@ impl Credentials for Bearer {
         &'a self,
         _method: &'a Method,
         _url: &'a Uri,
-    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
+    ) -> BoxFuture<'a, Result<HeaderMap>> {
         let headers = HeaderMap::from_iter([(AUTHORIZATION, self.0.clone())]);
         std::future::ready(Ok(headers)).boxed()
     }
 
-    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>> {
+    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<()>> {
         let status = refusal.status;
         let problem = format!("the bearer token was not enough (HTTP {status})");
         std::future::ready(Err(ClientError::Unauthorized(problem))).boxed()

@@ -60,6 +60,9 @@ pub enum ClientError {
     Unsupported(String),
 }
 
+/// What a client answers with.
+pub(super) type Result<T, E = ClientError> = std::result::Result<T, E>;
+
 impl ClientError {
     /// The code of the server's own error.
     pub fn code(&self) -> Option<i64> {

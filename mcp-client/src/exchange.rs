@@ -17,7 +17,7 @@ use super::clock::TimeLimit;
 use super::http::Reply;
 use super::hub::Own;
 use super::speaking::Speaking;
-use super::{CallOptions, Client, ClientError, Link};
+use super::{CallOptions, Client, ClientError, Link, Result};
 use crate::locked::Locked as _;
 
 /// A legacy server's error code for "initialize first" (-32000, in the range that implementations may use freely).
@@ -36,7 +36,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]. [`ClientError::Rpc`] is an error that the server answered with.
-    pub async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
+    pub async fn request(&self, method: &str, params: Value) -> Result<Value> {
         self.request_with(method, params, &CallOptions::default()).await
     }
 
@@ -49,7 +49,7 @@ impl Client {
         method: &str,
         params: Value,
         options: &CallOptions,
-    ) -> Result<Value, ClientError> {
+    ) -> Result<Value> {
         let limit = TimeLimit::new(options, self.0.config.timeout, &self.0.hub.clock);
         limit.run(self.tried(method, &params, options, &limit)).await?
     }
@@ -58,7 +58,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] if the notification could not be delivered.
-    pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
+    pub async fn notify(&self, method: &str, params: Value) -> Result<()> {
         let speaking = self.speaking();
         let params = self.with_meta(params, &speaking);
         self.send_notification(&speaking, Notification::new(method, params)).await
@@ -68,7 +68,7 @@ impl Client {
         &self,
         speaking: &Speaking,
         notification: Notification,
-    ) -> Result<(), ClientError> {
+    ) -> Result<()> {
         let sent = async {
             match &self.0.link {
                 Link::Http(link) => link.notify(&notification, speaking).await,
@@ -85,7 +85,7 @@ impl Client {
         params: &Value,
         options: &CallOptions,
         limit: &TimeLimit,
-    ) -> Result<Value, ClientError> {
+    ) -> Result<Value> {
         let turn = self.0.calls.acquire().await;
         let _turn = turn.map_err(|_| ClientError::Closed)?;
         let mut again = false;
@@ -107,7 +107,7 @@ impl Client {
     }
 
     /// An unknown kind of result is a broken answer (2026-07-28, "Results"); a missing one is complete.
-    fn judged(&self, method: &str, result: Value) -> Result<Value, ClientError> {
+    fn judged(&self, method: &str, result: Value) -> Result<Value> {
         if self.era() == Era::Legacy {
             return Ok(result);
         }
@@ -132,7 +132,7 @@ impl Client {
         options: &CallOptions,
         speaking: &Speaking,
         limit: &TimeLimit,
-    ) -> Result<Reply, ClientError> {
+    ) -> Result<Reply> {
         let id = self.next_id();
         let mut params = self.with_meta(params.clone(), speaking);
         let wants_progress = options.progress.is_some() || options.max_timeout.is_some();
@@ -163,7 +163,7 @@ impl Client {
         request: Request,
         speaking: &Speaking,
         own: Own,
-    ) -> Result<Reply, ClientError> {
+    ) -> Result<Reply> {
         match &self.0.link {
             Link::Http(link) => link.call(&request, speaking, own).await,
             Link::Pipe(pipe) => pipe.call(&request, own).await.map(Reply::piped),
@@ -179,8 +179,8 @@ impl Client {
         &self,
         method: &str,
         speaking: &Speaking,
-        reply: &Result<Reply, ClientError>,
-    ) -> Result<bool, ClientError> {
+        reply: &Result<Reply>,
+    ) -> Result<bool> {
         let is_pinned = self.0.config.version.is_some();
         let is_modern = speaking.era() == Era::Modern;
         let reply = match reply {

@@ -20,7 +20,7 @@ use super::mirror::{Mirrored, header_text};
 use super::network::Incoming;
 use super::pool::{Pool, whole};
 use super::speaking::Speaking;
-use super::{ClientConfig, ClientError};
+use super::{ClientConfig, ClientError, Result};
 use given_up::GivenUp;
 pub(super) use standalone::listen;
 
@@ -47,7 +47,7 @@ pub(super) struct Reply {
     /// The HTTP status; 200 on a pipe.
     pub(super) status: u16,
     /// The answer, or the error that came instead.
-    pub(super) outcome: Result<Response, ClientError>,
+    pub(super) outcome: Result<Response>,
     /// The session that `initialize` opened.
     pub(super) session: Option<HeaderValue>,
 }
@@ -69,11 +69,7 @@ impl Reply {
 }
 
 impl HttpLink {
-    pub(super) fn new(
-        url: &str,
-        config: &ClientConfig,
-        hub: Arc<NotificationHub>,
-    ) -> Result<Self, ClientError> {
+    pub(super) fn new(url: &str, config: &ClientConfig, hub: Arc<NotificationHub>) -> Result<Self> {
         let uri = endpoint(url)?;
         let pool = Pool::new(&config.network, uri.scheme_str() == Some("https"))?;
         Ok(Self { pool, uri, config: config.clone(), hub, mirrored: Mirrored::default() })
@@ -89,7 +85,7 @@ impl HttpLink {
         request: &Request,
         speaking: &Speaking,
         own: Own,
-    ) -> Result<Reply, ClientError> {
+    ) -> Result<Reply> {
         let mut given_up = GivenUp::new(self, request, speaking);
         let sent = self.post(request, &request.method, &request.params, speaking);
         let response = match sent.await {
@@ -131,7 +127,7 @@ impl HttpLink {
         &self,
         notification: &Notification,
         speaking: &Speaking,
-    ) -> Result<(), ClientError> {
+    ) -> Result<()> {
         let (method, params) = (&notification.method, &notification.params);
         let response = self.post(notification, method, params, speaking).await?;
         if response.status().is_success() {
@@ -144,7 +140,7 @@ impl HttpLink {
     }
 
     /// Ends the session, if there is one.
-    pub(super) async fn close(&self, speaking: &Speaking) -> Result<(), ClientError> {
+    pub(super) async fn close(&self, speaking: &Speaking) -> Result<()> {
         if speaking.session.is_none() {
             return Ok(());
         }
@@ -162,7 +158,7 @@ impl HttpLink {
         method: &str,
         params: &Map<String, Value>,
         speaking: &Speaking,
-    ) -> Result<HttpResponse<Incoming>, ClientError> {
+    ) -> Result<HttpResponse<Incoming>> {
         let body = serde_json::to_vec(message)
             .map_err(|problem| ClientError::Protocol(problem.to_string()))?;
         let named = match method {
@@ -188,7 +184,7 @@ impl HttpLink {
     }
 
     /// Answers a request of the server.
-    async fn respond(&self, answer: Response, speaking: &Speaking) -> Result<(), ClientError> {
+    async fn respond(&self, answer: Response, speaking: &Speaking) -> Result<()> {
         let message = Message::Response(answer);
         let response = self.post(&message, "", &Map::new(), speaking).await?;
         if response.status().is_success() {
@@ -197,7 +193,7 @@ impl HttpLink {
         Err(self.failed(response).await)
     }
 
-    async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response, ClientError> {
+    async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response> {
         let status = response.status();
         let body = whole(response.into_body(), self.config.max_message_bytes).await?;
         match Message::from_slice(&body) {
@@ -226,7 +222,7 @@ fn shown(body: &[u8]) -> String {
 }
 
 /// The URL of an endpoint that this build can reach.
-fn endpoint(url: &str) -> Result<Uri, ClientError> {
+fn endpoint(url: &str) -> Result<Uri> {
     let uri: Uri = url
         .parse()
         .map_err(|problem| ClientError::Connection(format!("{url:?} is not a URL: {problem}")))?;

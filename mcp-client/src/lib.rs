@@ -70,6 +70,7 @@ pub use calls::{Reference, ToolResult};
 pub use config::{ClientConfig, Stderr};
 pub use credentials::{Credentials, MAX_TRIES, Refusal};
 pub use error::ClientError;
+use error::Result;
 pub use hub::NOTIFICATIONS;
 pub use listen::{Interest, ListenEvent, Listening};
 pub use network::Network;
@@ -126,7 +127,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`], including errors of the handshake.
-    pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
+    pub async fn http(url: &str, config: ClientConfig) -> Result<Self> {
         config.problem.clone().map_or(Ok(()), Err)?;
         let hub = NotificationHub::new(config.cache_bytes);
         let link = HttpLink::new(url, &config, Arc::clone(&hub))?;
@@ -142,7 +143,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] if the process cannot be started or the handshake fails.
-    pub async fn stdio(mut command: Command, config: ClientConfig) -> Result<Self, ClientError> {
+    pub async fn stdio(mut command: Command, config: ClientConfig) -> Result<Self> {
         let start = |command: &mut Command| {
             let hub = NotificationHub::new(config.cache_bytes);
             let pipe = Pipe::child(command, &config, Arc::clone(&hub))?;
@@ -176,7 +177,7 @@ impl Client {
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
         config: ClientConfig,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self> {
         let hub = NotificationHub::new(config.cache_bytes);
         let pipe = Pipe::streams(reader, writer, &config, Arc::clone(&hub));
         Self::piped(pipe, config, hub).await
@@ -187,10 +188,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`] if the connection or the handshake fails.
     #[cfg(unix)]
-    pub async fn unix(
-        path: impl AsRef<std::path::Path>,
-        config: ClientConfig,
-    ) -> Result<Self, ClientError> {
+    pub async fn unix(path: impl AsRef<std::path::Path>, config: ClientConfig) -> Result<Self> {
         let path = path.as_ref();
         let stream = tokio::net::UnixStream::connect(path).await;
         let stream = stream.map_err(|error| {
@@ -204,17 +202,13 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] of the handshake.
-    pub async fn memory(server: Server, config: ClientConfig) -> Result<Self, ClientError> {
+    pub async fn memory(server: Server, config: ClientConfig) -> Result<Self> {
         let hub = NotificationHub::new(config.cache_bytes);
         let pipe = Pipe::memory(server, &config, Arc::clone(&hub));
         Self::piped(pipe, config, hub).await
     }
 
-    async fn piped(
-        pipe: Pipe,
-        config: ClientConfig,
-        hub: Arc<NotificationHub>,
-    ) -> Result<Self, ClientError> {
+    async fn piped(pipe: Pipe, config: ClientConfig, hub: Arc<NotificationHub>) -> Result<Self> {
         let client = Self::over(Link::Pipe(pipe), config, hub);
         client.settle().await?;
         Ok(client)
@@ -314,7 +308,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Timeout`] when the server did not end by itself; [`ClientError::Http`] for a DELETE that failed.
     /// A server may decline it (405).
-    pub async fn close(&self) -> Result<(), ClientError> {
+    pub async fn close(&self) -> Result<()> {
         let limit = self.0.config.timeout;
         let is_first = self.0.hub.over(ClientError::Closed);
         match &self.0.link {

@@ -19,7 +19,7 @@ use super::backoff::pause;
 use super::clock::Clock;
 use super::hub::{Gaps, Own, Owned};
 use super::speaking::Speaking;
-use super::{Client, ClientError};
+use super::{Client, ClientError, Result};
 use crate::locked::Locked as _;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
@@ -173,7 +173,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; including a server that does not support listening.
-    pub async fn listen(&self, interest: Interest) -> Result<Listening, ClientError> {
+    pub async fn listen(&self, interest: Interest) -> Result<Listening> {
         let notifications = self.notifications();
         let mut gaps = self.0.hub.gaps();
         gaps.mark_unchanged();
@@ -197,12 +197,12 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::listen`].
-    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Listening, ClientError> {
+    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Listening> {
         self.listen(Interest::new().resource(uri)).await
     }
 
     /// Restores the subscriptions of the previous session in a new one.
-    pub(super) async fn restore(&self, speaking: &Speaking) -> Result<(), ClientError> {
+    pub(super) async fn restore(&self, speaking: &Speaking) -> Result<()> {
         if speaking.era() == Era::Modern {
             return Ok(());
         }
@@ -297,7 +297,7 @@ impl Listening {
             && listens.ids.iter().any(|known| id == Some(&json!(known)))
     }
 
-    async fn begin(&mut self) -> Result<(), ClientError> {
+    async fn begin(&mut self) -> Result<()> {
         let listens = Arc::new(watch::Sender::new(Listens::default()));
         let mut first = listens.subscribe();
         let params = json!({ "notifications": self.interest.filter() });
@@ -315,7 +315,7 @@ impl Listening {
         ended.map_or(Ok(()), Err)
     }
 
-    async fn subscribe(&mut self) -> Result<(), ClientError> {
+    async fn subscribe(&mut self) -> Result<()> {
         self.client.attend(true).await;
         if self.client.is_http() && !self.client.0.hub.has_stream() {
             return Err(ClientError::Unsupported(

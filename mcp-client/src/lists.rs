@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::calls::typed;
-use super::{Client, ClientError, Link};
+use super::{Client, ClientError, Link, Result};
 use crate::locked::Locked as _;
 
 /// The most pages of a list that are followed, and the most items that are taken from them.
@@ -55,7 +55,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of tools.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
+    pub async fn list_tools(&self) -> Result<Vec<Tool>> {
         let mut tools = self.list_of("tools", "tools/list", "tools").await?;
         if let Link::Http(link) = &self.0.link
             && self.era() == Era::Modern
@@ -70,7 +70,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
-    pub async fn list_resources(&self) -> Result<Vec<Resource>, ClientError> {
+    pub async fn list_resources(&self) -> Result<Vec<Resource>> {
         self.list_of("resources", "resources/list", "resources").await
     }
 
@@ -78,7 +78,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of templates.
-    pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, ClientError> {
+    pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>> {
         let method = "resources/templates/list";
         self.list_of("resources", method, "resourceTemplates").await
     }
@@ -87,7 +87,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of prompts.
-    pub async fn list_prompts(&self) -> Result<Vec<Prompt>, ClientError> {
+    pub async fn list_prompts(&self) -> Result<Vec<Prompt>> {
         self.list_of("prompts", "prompts/list", "prompts").await
     }
 
@@ -97,7 +97,7 @@ impl Client {
         capability: &str,
         method: &str,
         member: &str,
-    ) -> Result<Vec<T>, ClientError> {
+    ) -> Result<Vec<T>> {
         let declared = self.speaking().server.as_ref().map(|server| server.can(capability));
         if declared == Some(false) {
             return Ok(Vec::new());
@@ -126,7 +126,7 @@ impl Client {
         method: &str,
         member: &str,
         params: Value,
-    ) -> Result<Vec<T>, ClientError> {
+    ) -> Result<Vec<T>> {
         let limit = self.0.config.timeout.saturating_mul(MAX_TIMEOUTS);
         let listed = self.read_list(method, member, params);
         self.0.hub.clock.within(limit, listed).await?
@@ -137,7 +137,7 @@ impl Client {
         method: &str,
         member: &str,
         params: Value,
-    ) -> Result<Vec<T>, ClientError> {
+    ) -> Result<Vec<T>> {
         let mut pages = 0;
         match self.pages(method, member, &params, &mut pages).await {
             Err(ClientError::Rpc(error))
@@ -156,7 +156,7 @@ impl Client {
         member: &str,
         params: &Value,
         pages: &mut usize,
-    ) -> Result<Vec<T>, ClientError> {
+    ) -> Result<Vec<T>> {
         let max_bytes = self.0.config.max_message_bytes;
         let max_bytes = max_bytes.saturating_mul(MAX_MESSAGES);
         let mut bytes = 0_usize;
@@ -227,7 +227,7 @@ impl Listed {
     }
 
     /// Checks structured content against what the tool says of it, and gives it back.
-    pub(super) async fn check(&self, tool: &str, content: Value) -> Result<Value, ClientError> {
+    pub(super) async fn check(&self, tool: &str, content: Value) -> Result<Value> {
         let output = {
             let table = self.0.locked();
             table.get(tool).and_then(|said| said.output.clone())

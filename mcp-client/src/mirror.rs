@@ -9,7 +9,7 @@ use mcp_proto::Tool;
 use mcp_proto::schema::{MirroredParam, header_value, params_to_mirror};
 use serde_json::{Map, Value};
 
-use super::ClientError;
+use super::{ClientError, Result};
 use crate::locked::Locked as _;
 
 /// The most tools that are remembered. Calls of others are refused, listed again and refused again.
@@ -43,7 +43,7 @@ impl Mirrored {
     pub(super) fn headers(
         &self,
         params: &Map<String, Value>,
-    ) -> Result<Vec<(HeaderName, HeaderValue)>, ClientError> {
+    ) -> Result<Vec<(HeaderName, HeaderValue)>> {
         let table = self.0.locked();
         let tool = params.get("name").and_then(Value::as_str);
         let mirrored = tool.and_then(|tool| table.get(tool));
@@ -57,7 +57,7 @@ impl Mirrored {
 }
 
 /// A value as the standard headers carry it: Base64 where it could not stand for itself (2026-07-28, "Headers").
-pub(super) fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
+pub(super) fn header_text(text: &str) -> Result<HeaderValue> {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.trim_matches(' ') == text
         && !(text.starts_with("=?base64?") && text.ends_with("?="));

@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use super::error::{BoxError, describe};
 use super::proxy::Proxy;
-use super::{ClientError, Trust};
+use super::{ClientError, Result, Trust};
 
 /// How the client reaches servers over HTTP.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub(super) struct HttpService(Arc<Sending>);
 
 type Sending = dyn Fn(Request<Full<Bytes>>) -> Sent + Send + Sync;
 
-pub(super) type Sent = BoxFuture<'static, Result<Response<Incoming>, ClientError>>;
+pub(super) type Sent = BoxFuture<'static, Result<Response<Incoming>>>;
 
 impl Network {
     /// The same, with other certificate authorities to trust over HTTPS.

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 use super::answering::Answering;
 use super::hub::{NotificationHub, Own};
-use super::{ClientConfig, ClientError};
+use super::{ClientConfig, ClientError, Result};
 use crate::locked::Locked as _;
 use process::Process;
 
@@ -88,7 +88,7 @@ impl Pipe {
         command: &mut Command,
         config: &ClientConfig,
         hub: Arc<NotificationHub>,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self> {
         let (process, stdin, stdout) = Process::start(command, config.stderr)?;
         let peer = Peer::Child(Box::new(process));
         Ok(Self::open(stdout, stdin, peer, config, hub))
@@ -148,7 +148,7 @@ impl Pipe {
         }
     }
 
-    pub(super) async fn call(&self, request: &Request, own: Own) -> Result<Response, ClientError> {
+    pub(super) async fn call(&self, request: &Request, own: Own) -> Result<Response> {
         let (sender, answer) = oneshot::channel();
         let waiter = Waiter { answer: sender, own };
         let is_open = self.waiting.insert(&request.id, waiter);
@@ -164,7 +164,7 @@ impl Pipe {
         }
     }
 
-    pub(super) async fn send(&self, message: &impl Serialize) -> Result<(), ClientError> {
+    pub(super) async fn send(&self, message: &impl Serialize) -> Result<()> {
         let line = line(message)?;
         if self.outgoing.send(line).await.is_ok() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Pipe {
     }
 
     /// Closes the peer's input and waits for its end; ends it by force after `limit`.
-    pub(super) async fn close(&self, limit: Duration) -> Result<(), ClientError> {
+    pub(super) async fn close(&self, limit: Duration) -> Result<()> {
         let peer = self.peer.0.locked().take();
         self.closing.notify_one();
         match peer {
@@ -410,7 +410,7 @@ async fn write(
     }
 }
 
-fn line(message: &impl Serialize) -> Result<Vec<u8>, ClientError> {
+fn line(message: &impl Serialize) -> Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)
         .map_err(|problem| ClientError::Protocol(problem.to_string()))?;
     line.push(b'\n');
@@ -418,10 +418,7 @@ fn line(message: &impl Serialize) -> Result<Vec<u8>, ClientError> {
 }
 
 /// Answers a request of the server.
-async fn respond(
-    outgoing: mpsc::WeakSender<Vec<u8>>,
-    response: Response,
-) -> Result<(), ClientError> {
+async fn respond(outgoing: mpsc::WeakSender<Vec<u8>>, response: Response) -> Result<()> {
     let line = line(&Message::Response(response))?;
     let outgoing = outgoing.upgrade().ok_or(ClientError::Closed)?;
     outgoing.send(line).await.map_err(|_| ClientError::Closed)

@@ -17,7 +17,7 @@ use super::error::describe;
 use super::network::{HttpService, Incoming, Network};
 use super::proxy::{Proxy, ProxyConnector};
 use super::tls;
-use super::{ClientError, Trust};
+use super::{ClientError, Result, Trust};
 
 /// The most redirects of one request that are followed.
 pub(super) const MAX_REDIRECTS: usize = 5;
@@ -44,7 +44,7 @@ pub(super) enum Hop {
 impl Pool {
     /// The caller's service, or a pool with these settings. Reading the certificates of a system takes a while, and
     /// what is not HTTPS needs none.
-    pub(super) fn new(network: &Network, is_https: bool) -> Result<Self, ClientError> {
+    pub(super) fn new(network: &Network, is_https: bool) -> Result<Self> {
         if let Some(service) = &network.service {
             let (service, proxies) = (service.clone(), Proxy::none().matcher()?);
             return Ok(Self { service, proxies });
@@ -70,7 +70,7 @@ impl Pool {
     }
 
     /// Sends one request, and follows no redirect.
-    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Hop, ClientError> {
+    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Hop> {
         let (method, from) = (request.method().clone(), request.uri().clone());
         let proxy = self.proxies.intercept(&from).filter(|_| from.scheme_str() == Some("http"));
         if let Some(auth) = proxy.as_ref().and_then(Intercept::basic_auth) {
@@ -100,7 +100,7 @@ impl Pool {
         mut request: Request<Bytes>,
         max_bytes: usize,
         limit: Duration,
-    ) -> Result<Response<Bytes>, ClientError> {
+    ) -> Result<Response<Bytes>> {
         let fetched = async {
             for _ in 0..=MAX_REDIRECTS {
                 match self.send(request.clone()).await? {
@@ -119,7 +119,7 @@ impl Pool {
 }
 
 /// Reads a body of at most `max_bytes`.
-pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes, ClientError> {
+pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes> {
     let body = Limited::new(body, max_bytes).collect().await;
     let body = body.map_err(|error| match error.downcast::<ClientError>() {
         Ok(error) => *error,
@@ -148,11 +148,7 @@ fn port(uri: &Uri) -> Option<u16> {
 }
 
 /// Where a redirect leads. A method is never changed: 303, which asks for that, is followed by GET alone.
-fn target<B>(
-    method: &Method,
-    from: &Uri,
-    response: &Response<B>,
-) -> Result<Option<Uri>, ClientError> {
+fn target<B>(method: &Method, from: &Uri, response: &Response<B>) -> Result<Option<Uri>> {
     let followed = match response.status() {
         StatusCode::SEE_OTHER => method == Method::GET,
         StatusCode::MOVED_PERMANENTLY

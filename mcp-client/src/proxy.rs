@@ -17,8 +17,8 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use super::ClientError;
 use super::error::{BoxError, describe};
+use super::{ClientError, Result};
 
 /// What is on this machine is not reached by a proxy of the environment.
 const HERE: &str = "localhost,127.0.0.0/8,::1";
@@ -79,7 +79,7 @@ impl Proxy {
     }
 
     /// The rules that a client follows from now on.
-    pub(super) fn matcher(&self) -> Result<Arc<Matcher>, ClientError> {
+    pub(super) fn matcher(&self) -> Result<Arc<Matcher>> {
         let mut rules = Matcher::builder();
         let mut except = self.except.clone();
         match &self.source {

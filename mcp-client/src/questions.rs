@@ -9,7 +9,7 @@ use mcp_proto::{CreateMessage, Era};
 use serde_json::{Value, json};
 
 use super::answering::Callback;
-use super::{Client, ClientConfig, ClientError};
+use super::{Client, ClientConfig, Result};
 use crate::locked::Locked as _;
 
 /// A question of the server to the user (schema: `ElicitRequest`).
@@ -128,8 +128,8 @@ impl Client {
     /// asks each time it needs them.
     ///
     /// # Errors
-    /// [`ClientError`] when a legacy server could not be notified.
-    pub async fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<(), ClientError> {
+    /// [`ClientError`](crate::ClientError) when a legacy server could not be notified.
+    pub async fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<()> {
         self.0.config.folders.set(roots.into());
         match self.era() {
             Era::Modern => Ok(()),

@@ -6,7 +6,7 @@ use mcp_proto::jsonrpc::{Request, RequestId};
 use serde_json::{Map, Value, json};
 
 use super::answering::Answers;
-use super::{CallOptions, Client, ClientError};
+use super::{CallOptions, Client, ClientError, Result};
 
 /// How often one request is sent again.
 const MAX_ROUNDS: usize = 32;
@@ -26,11 +26,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`]
     /// for a server that still asks after 32 rounds, or more than 64 questions at once.
-    pub async fn request_in_rounds(
-        &self,
-        method: &str,
-        params: Value,
-    ) -> Result<Value, ClientError> {
+    pub async fn request_in_rounds(&self, method: &str, params: Value) -> Result<Value> {
         self.in_rounds(method, params, &CallOptions::default()).await
     }
 
@@ -39,7 +35,7 @@ impl Client {
         method: &str,
         params: Value,
         options: &CallOptions,
-    ) -> Result<Value, ClientError> {
+    ) -> Result<Value> {
         let counted = self.count_rounds(method, params, options).await;
         counted.map(|(result, _)| result)
     }
@@ -50,7 +46,7 @@ impl Client {
         method: &str,
         params: Value,
         options: &CallOptions,
-    ) -> Result<(Value, usize), ClientError> {
+    ) -> Result<(Value, usize)> {
         let answers = &self.0.config.answers;
         if answers.is_empty() || self.era() == Era::Legacy {
             return Ok((self.request_with(method, params, options).await?, 1));
@@ -75,7 +71,7 @@ impl Client {
         &self,
         answers: &Answers,
         result: &Value,
-    ) -> Result<Map<String, Value>, ClientError> {
+    ) -> Result<Map<String, Value>> {
         let broken = || ClientError::Protocol(format!("an input_required result is {result}"));
         let mut round = Map::new();
         if let Some(requests) = result.get("inputRequests") {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::http::Reply;
 use super::hub::Own;
 use super::speaking::{ServerInfo, Speaking};
-use super::{Client, ClientError, Link};
+use super::{Client, ClientError, Link, Result};
 
 /// The outcome of probing for the modern era.
 enum Probed {
@@ -33,7 +33,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`].
-    pub async fn server(&self) -> Result<Arc<ServerInfo>, ClientError> {
+    pub async fn server(&self) -> Result<Arc<ServerInfo>> {
         if let Some(server) = &self.speaking().server {
             return Ok(Arc::clone(server));
         }
@@ -50,13 +50,13 @@ impl Client {
     }
 
     /// Negotiates with the server for the first time.
-    pub(super) async fn settle(&self) -> Result<(), ClientError> {
+    pub(super) async fn settle(&self) -> Result<()> {
         let terms = self.terms().await?;
         self.settled(terms);
         Ok(())
     }
 
-    async fn terms(&self) -> Result<Speaking, ClientError> {
+    async fn terms(&self) -> Result<Speaking> {
         match self.0.config.version {
             Some(version) if version.era() == Era::Modern => Ok(modern(version, None)),
             Some(version) => self.handshake(version).await,
@@ -66,7 +66,7 @@ impl Client {
 
     /// Negotiates again, unless another caller has done so since `generation`. Others use the new terms once the
     /// session has what the one before it had; if this caller gives up earlier, the next one continues.
-    pub(super) fn settle_again(&self, generation: u64) -> BoxFuture<'_, Result<(), ClientError>> {
+    pub(super) fn settle_again(&self, generation: u64) -> BoxFuture<'_, Result<()>> {
         // The stream of a session does so too, and is itself opened in the course of it.
         Box::pin(async move {
             let turn = self.0.settling.acquire().await;
@@ -113,7 +113,7 @@ impl Client {
         }
     }
 
-    async fn find_out(&self) -> Result<Speaking, ClientError> {
+    async fn find_out(&self) -> Result<Speaking> {
         let limit = match self.0.link {
             Link::Http(_) => self.0.config.timeout,
             Link::Pipe(_) => self.0.config.probe.min(self.0.config.timeout),
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// Asks for the modern era (2026-07-28, "Versioning").
-    async fn probe(&self) -> Result<Probed, ClientError> {
+    async fn probe(&self) -> Result<Probed> {
         let speaking = Speaking { version: Some(ProtocolVersion::LATEST), ..Speaking::default() };
         let params = self.with_meta(json!({}), &speaking);
         let request = Request::new(self.next_id(), "server/discover", params);
@@ -192,10 +192,7 @@ impl Client {
     }
 
     /// The handshake of the legacy era.
-    pub(super) async fn handshake(
-        &self,
-        version: ProtocolVersion,
-    ) -> Result<Speaking, ClientError> {
+    pub(super) async fn handshake(&self, version: ProtocolVersion) -> Result<Speaking> {
         let limit = self.0.config.timeout;
         let shaken = self.0.hub.clock.within(limit, self.initialize(version));
         let reply = shaken.await??;
@@ -222,7 +219,7 @@ impl Client {
         Ok(terms)
     }
 
-    async fn initialize(&self, version: ProtocolVersion) -> Result<Reply, ClientError> {
+    async fn initialize(&self, version: ProtocolVersion) -> Result<Reply> {
         let config = &self.0.config;
         let params = json!({
             "protocolVersion": version,
@@ -258,7 +255,7 @@ fn modern(version: ProtocolVersion, server: Option<Arc<ServerInfo>>) -> Speaking
 }
 
 /// The newest revision of a list that this client supports.
-fn newest(versions: &Value) -> Result<ProtocolVersion, ClientError> {
+fn newest(versions: &Value) -> Result<ProtocolVersion> {
     let known = versions.as_array().into_iter().flatten();
     let known = known.filter_map(|version| version.as_str()?.parse().ok());
     known.max().ok_or_else(|| {

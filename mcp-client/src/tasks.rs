@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::calls::{typed, unanswered};
-use super::{CallOptions, Client, ClientConfig, ClientError};
+use super::{CallOptions, Client, ClientConfig, ClientError, Result};
 
 /// The time between two polls of a task if the server does not set one, and its bounds.
 const POLL: Duration = Duration::from_secs(1);
@@ -99,7 +99,7 @@ impl Client {
         name: &str,
         arguments: Value,
         ttl: Option<Duration>,
-    ) -> Result<Started, ClientError> {
+    ) -> Result<Started> {
         let params = match self.era() {
             Era::Legacy => Self::task_params(name, &arguments, ttl),
             Era::Modern => json!({ "name": name, "arguments": arguments }),
@@ -128,7 +128,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`].
-    pub async fn list_tasks(&self) -> Result<Vec<TaskStatus>, ClientError> {
+    pub async fn list_tasks(&self) -> Result<Vec<TaskStatus>> {
         self.list("tasks/list", "tasks", json!({})).await
     }
 
@@ -157,7 +157,7 @@ impl Task {
     ///
     /// # Errors
     /// As for [`Client::request`]; −32602 for a task that no longer exists.
-    pub async fn status(&self) -> Result<TaskStatus, ClientError> {
+    pub async fn status(&self) -> Result<TaskStatus> {
         typed("tasks/get", self.ask("tasks/get", json!({})).await?)
     }
 
@@ -167,7 +167,7 @@ impl Task {
     /// # Errors
     /// As for [`Task::status`]; [`ClientError::Rpc`] for one that failed, [`ClientError::Cancelled`] for one that was
     /// cancelled, [`ClientError::Refused`] when a callback refuses.
-    pub async fn result(&self) -> Result<Value, ClientError> {
+    pub async fn result(&self) -> Result<Value> {
         loop {
             let status = self.status().await?;
             match (status.status.as_str(), self.client.era()) {
@@ -198,7 +198,7 @@ impl Task {
     ///
     /// # Errors
     /// As for [`Task::status`].
-    pub async fn update(&self, answers: Map<String, Value>) -> Result<(), ClientError> {
+    pub async fn update(&self, answers: Map<String, Value>) -> Result<()> {
         let params = json!({ "inputResponses": answers });
         self.ask("tasks/update", params).await.map(|_| ())
     }
@@ -207,11 +207,11 @@ impl Task {
     ///
     /// # Errors
     /// As for [`Task::status`]; in the legacy era −32602 for one that has ended.
-    pub async fn cancel(&self) -> Result<(), ClientError> {
+    pub async fn cancel(&self) -> Result<()> {
         self.ask("tasks/cancel", json!({})).await.map(|_| ())
     }
 
-    async fn answer(&self, status: &TaskStatus) -> Result<(), ClientError> {
+    async fn answer(&self, status: &TaskStatus) -> Result<()> {
         let answers = &self.client.0.config.answers;
         if answers.is_empty() {
             return Err(unanswered("the task"));
@@ -224,7 +224,7 @@ impl Task {
         }
     }
 
-    async fn ask(&self, method: &str, mut params: Value) -> Result<Value, ClientError> {
+    async fn ask(&self, method: &str, mut params: Value) -> Result<Value> {
         if let Some(members) = params.as_object_mut() {
             members.insert("taskId".to_owned(), json!(self.id));
         }

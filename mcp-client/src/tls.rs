@@ -9,17 +9,13 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::proxy::ProxyConnector;
-use super::{ClientError, Trust};
+use super::{ClientError, Result, Trust};
 
 /// Connects to `http` and `https` URLs.
 pub(super) type Connector = HttpsConnector<ProxyConnector>;
 
 /// A connector that trusts these authorities. The protocol is agreed on by TLS, or HTTP/2 alone.
-pub(super) fn connector(
-    http: ProxyConnector,
-    trust: &Trust,
-    http2: bool,
-) -> Result<Connector, ClientError> {
+pub(super) fn connector(http: ProxyConnector, trust: &Trust, http2: bool) -> Result<Connector> {
     let tls = HttpsConnectorBuilder::new().with_tls_config(configuration(trust)?);
     let connector = tls.https_or_http();
     Ok(if http2 {
@@ -29,7 +25,7 @@ pub(super) fn connector(
     })
 }
 
-fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> {
+fn configuration(trust: &Trust) -> Result<ClientConfig> {
     let failed = |problem: String| ClientError::Connection(problem);
     let mut roots = RootCertStore::empty();
     if trust.system {

@@ -11,7 +11,7 @@ use oauth2::{
 };
 
 use super::documents::ServerDocument;
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::web::Web;
 
 /// The longest URL that an answer may be, in bytes.
@@ -35,7 +35,7 @@ impl Request {
         redirect: &str,
         resource: &str,
         scopes: &Scopes,
-    ) -> Result<Self, OAuthError> {
+    ) -> Result<Self> {
         let issuer = &server.issuer;
         if !server.has_s256() {
             let problem = "the metadata must list S256 in code_challenge_methods_supported: without PKCE there is no authorization";
@@ -61,7 +61,7 @@ impl Request {
     }
 
     /// The code in the answer, which is the URL that the browser was redirected to. `server` received the request.
-    pub(super) fn code(&self, answer: &str, server: &ServerDocument) -> Result<String, OAuthError> {
+    pub(super) fn code(&self, answer: &str, server: &ServerDocument) -> Result<String> {
         let wrong = |problem: &str| OAuthError::Answer(problem.to_owned());
         if answer.len() > MAX_ANSWER_BYTES {
             return Err(wrong("its URL is longer than 16384 bytes"));

@@ -6,7 +6,7 @@ use oauth2::url::Url;
 
 use super::challenge::Challenge;
 use super::documents::{ResourceDocument, ServerDocument, covers, lists};
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::store::StoreKey;
 use super::web::Web;
 
@@ -40,7 +40,7 @@ pub(super) async fn find(
     endpoint: &Url,
     challenge: &Challenge,
     only: Option<&str>,
-) -> Result<Discovery, OAuthError> {
+) -> Result<Discovery> {
     let Some((at, document)) = resource(web, endpoint, challenge).await? else {
         return of_2025_03_26(web, endpoint, challenge, only).await;
     };
@@ -73,7 +73,7 @@ pub(super) async fn find(
 }
 
 /// The metadata of the authorization server with this issuer; `None` if it has none.
-pub(super) async fn server(web: &Web, issuer: &str) -> Result<Option<ServerDocument>, OAuthError> {
+pub(super) async fn server(web: &Web, issuer: &str) -> Result<Option<ServerDocument>> {
     let base = web.url(issuer)?;
     if base.query().is_some() || base.fragment().is_some() {
         let problem = "an issuer has no query and no fragment (RFC 8414 §2)";
@@ -100,7 +100,7 @@ async fn resource(
     web: &Web,
     endpoint: &Url,
     challenge: &Challenge,
-) -> Result<Option<(Url, ResourceDocument)>, OAuthError> {
+) -> Result<Option<(Url, ResourceDocument)>> {
     if let Some(named) = &challenge.metadata {
         let url = web.url(named)?;
         let document = web.document(&url).await?.ok_or_else(|| {
@@ -123,7 +123,7 @@ async fn of_2025_03_26(
     endpoint: &Url,
     challenge: &Challenge,
     only: Option<&str>,
-) -> Result<Discovery, OAuthError> {
+) -> Result<Discovery> {
     let origin = endpoint.origin().ascii_serialization();
     if only.is_some_and(|it| it.trim_end_matches('/') != origin) {
         return Err(not_named(endpoint, only));

@@ -2,6 +2,8 @@
 
 use crate::ClientError;
 
+pub(super) type Result<T, E = OAuthError> = std::result::Result<T, E>;
+
 /// Why no token was issued: the place of the error, its cause and the remedy. The texts hold no token, code or secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use super::challenge::Challenge;
 use super::code::Request;
 use super::discovery::{self, Discovery};
 use super::documents::{ServerDocument, lists};
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::grant::{Grant, IdentityProvider};
 use super::identity::{RegisteredClient, Registration, register};
 use super::key::SigningKey;
@@ -31,11 +31,7 @@ const FOR_NOW: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
 impl OAuth {
     /// Gets a token that answers the challenge. The caller has the turn.
-    pub(super) async fn authorize(
-        &self,
-        challenge: &Challenge,
-        turn: &Turn,
-    ) -> Result<(), OAuthError> {
+    pub(super) async fn authorize(&self, challenge: &Challenge, turn: &Turn) -> Result<()> {
         let outcome = self.obtain(challenge, turn).await;
         if let Err(error) = &outcome {
             let mut state = self.state.locked();
@@ -46,24 +42,24 @@ impl OAuth {
     }
 
     /// Finds the metadata of the MCP server and its authorization server.
-    pub(super) async fn find(&self, challenge: &Challenge) -> Result<Discovery, OAuthError> {
+    pub(super) async fn find(&self, challenge: &Challenge) -> Result<Discovery> {
         let only = self.settings.issuer.as_deref();
         discovery::find(&self.web, &self.endpoint, challenge, only).await
     }
 
     /// Forgets the tokens of this key and the registration that they were made for.
-    pub(super) async fn forget(&self, key: &StoreKey) -> Result<(), OAuthError> {
+    pub(super) async fn forget(&self, key: &StoreKey) -> Result<()> {
         self.save::<Tokens>(key, None).await?;
         self.unregister(key).await
     }
 
     /// Forgets the registration at the issuer of this key.
-    async fn unregister(&self, key: &StoreKey) -> Result<(), OAuthError> {
+    async fn unregister(&self, key: &StoreKey) -> Result<()> {
         let of_client = StoreKey { resource: None, ..key.clone() };
         self.save::<Registration>(&of_client, None).await
     }
 
-    async fn obtain(&self, challenge: &Challenge, turn: &Turn) -> Result<(), OAuthError> {
+    async fn obtain(&self, challenge: &Challenge, turn: &Turn) -> Result<()> {
         let found = self.find(challenge).await?;
         let tokens_key = found.key();
         // Tokens of another authorization server, or for another resource, are of no use here.
@@ -129,7 +125,7 @@ impl OAuth {
         found: &Discovery,
         client: &RegisteredClient,
         scopes: &Scopes,
-    ) -> Result<Tokens, OAuthError> {
+    ) -> Result<Tokens> {
         let server = &found.server;
         let key = self.key(found)?;
         let asking = TokenRequest {
@@ -177,7 +173,7 @@ impl OAuth {
         provider: &IdentityProvider,
         found: &Discovery,
         scopes: &Scopes,
-    ) -> Result<String, OAuthError> {
+    ) -> Result<String> {
         let server = match &provider.token_endpoint {
             Some(endpoint) => ServerDocument {
                 issuer: provider.issuer.clone(),
@@ -203,7 +199,7 @@ impl OAuth {
     }
 
     /// Who the client is at this server.
-    async fn client(&self, server: &ServerDocument) -> Result<RegisteredClient, OAuthError> {
+    async fn client(&self, server: &ServerDocument) -> Result<RegisteredClient> {
         let (issuer, settings) = (&server.issuer, &self.settings);
         if let Some(client) = &settings.client {
             let mut state = self.state.locked();
@@ -240,7 +236,7 @@ impl OAuth {
     }
 
     /// The key to bind the token to, if it should be bound.
-    fn key(&self, found: &Discovery) -> Result<Option<SigningKey>, OAuthError> {
+    fn key(&self, found: &Discovery) -> Result<Option<SigningKey>> {
         let issuer = &found.server.issuer;
         if self.needs_proofs(found) && !found.server.takes_proofs() {
             let problem = "it must bind tokens to a key by ES256 (dpop_signing_alg_values_supported): the MCP server or the settings want that";
@@ -259,17 +255,13 @@ impl OAuth {
     }
 
     /// The stored value; an unreadable one counts as missing.
-    async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>, OAuthError> {
+    async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>> {
         let text = self.settings.store.load(key).await;
         let text = text.map_err(OAuthError::Store)?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    async fn save<T: Serialize>(
-        &self,
-        key: &StoreKey,
-        value: Option<&T>,
-    ) -> Result<(), OAuthError> {
+    async fn save<T: Serialize>(&self, key: &StoreKey, value: Option<&T>) -> Result<()> {
         store::save(&*self.settings.store, key, value).await
     }
 }
@@ -281,7 +273,7 @@ impl Settings {
         found: &Discovery,
         challenge: &Challenge,
         before: Option<&Tokens>,
-    ) -> Result<Scopes, OAuthError> {
+    ) -> Result<Scopes> {
         let asked = if challenge.scopes.is_empty() { &found.scopes } else { &challenge.scopes };
         let mut scopes = asked.clone();
         if let Some(before) = before {

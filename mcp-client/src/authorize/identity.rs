@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::documents::{ServerDocument, lists};
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::key::{SigningKey, seconds};
 use super::web::{AddressSpace, Web};
 
@@ -96,7 +96,7 @@ pub(super) async fn register(
     server: &ServerDocument,
     name: &str,
     redirect: &str,
-) -> Result<Registration, OAuthError> {
+) -> Result<Registration> {
     let Some(endpoint) = &server.registration_endpoint else {
         let issuer = &server.issuer;
         return Err(OAuthError::Setup(format!(
@@ -136,10 +136,7 @@ pub(super) async fn register(
 
 impl Way {
     /// The method that both support. A server that lists none takes `client_secret_basic` (RFC 8414 §2).
-    pub(super) fn of(
-        client: &RegisteredClient,
-        server: &ServerDocument,
-    ) -> Result<Self, OAuthError> {
+    pub(super) fn of(client: &RegisteredClient, server: &ServerDocument) -> Result<Self> {
         let listed = server.authentication();
         let takes = |name: &str| listed.is_none_or(|listed| listed.iter().any(|it| it == name));
         let ways = match &client.proof {

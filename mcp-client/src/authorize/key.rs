@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 
 /// How long an assertion of the client is good for, in seconds.
 const ASSERTION_SECONDS: u64 = 60;
@@ -30,7 +30,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// The system has no random numbers.
-    pub fn generate() -> Result<Self, OAuthError> {
+    pub fn generate() -> Result<Self> {
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new());
         let pkcs8 = pkcs8.map_err(|_| setup("the system gives no random numbers"))?;
@@ -41,7 +41,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// [`OAuthError::Setup`] for anything else, another curve included.
-    pub fn from_pem(text: &str) -> Result<Self, OAuthError> {
+    pub fn from_pem(text: &str) -> Result<Self> {
         let wrong =
             || setup("the key must be a PEM text that begins with -----BEGIN PRIVATE KEY-----");
         let (_, rest) = text.split_once("-----BEGIN PRIVATE KEY-----").ok_or_else(wrong)?;
@@ -52,7 +52,7 @@ impl SigningKey {
     }
 
     /// The key in the form of PKCS #8.
-    pub(super) fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, OAuthError> {
+    pub(super) fn from_pkcs8(pkcs8: &[u8]) -> Result<Self> {
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let pair = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8, &SystemRandom::new());
         let pair = pair.map_err(|_| setup("the key must be one of the curve P-256, for ES256"))?;
@@ -64,7 +64,7 @@ impl SigningKey {
     }
 
     /// An assertion that authenticates the client `id` at the token endpoint of `issuer` (RFC 7523 §3).
-    pub(super) fn client_assertion(&self, id: &str, issuer: &str) -> Result<String, OAuthError> {
+    pub(super) fn client_assertion(&self, id: &str, issuer: &str) -> Result<String> {
         let now = seconds();
         let claims = json!({
             "iss": id, "sub": id, "aud": issuer, "jti": Uuid::new_v4(),
@@ -80,7 +80,7 @@ impl SigningKey {
         url: &str,
         nonce: Option<&str>,
         token: Option<&str>,
-    ) -> Result<String, OAuthError> {
+    ) -> Result<String> {
         let url = url.split(['?', '#']).next().unwrap_or_default();
         let mut claims =
             json!({ "jti": Uuid::new_v4(), "htm": method, "htu": url, "iat": seconds() });
@@ -98,7 +98,7 @@ impl SigningKey {
         self.sign(&json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk }), &claims)
     }
 
-    fn sign(&self, header: &Value, claims: &Value) -> Result<String, OAuthError> {
+    fn sign(&self, header: &Value, claims: &Value) -> Result<String> {
         let part = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
         let text = format!("{}.{}", part(header), part(claims));
         let signature = self.0.pair.sign(&SystemRandom::new(), text.as_bytes());

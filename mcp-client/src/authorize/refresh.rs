@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use oauth2::RefreshToken;
 
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::session::{Origin, Session};
 use super::store::{self, TokenStore};
 use super::token::{Grant, TokenRequest};
@@ -28,11 +28,7 @@ struct Refresh {
 impl OAuth {
     /// Refreshes tokens, then uses and saves the new ones; `false` without a refresh token. The caller has the turn.
     /// A started refresh is completed even if the caller drops the future.
-    pub(super) async fn refreshed(
-        &self,
-        old: Arc<Session>,
-        turn: &Turn,
-    ) -> Result<bool, OAuthError> {
+    pub(super) async fn refreshed(&self, old: Arc<Session>, turn: &Turn) -> Result<bool> {
         let Some(token) = old.tokens.refresh.clone().map(RefreshToken::new) else {
             return Ok(false);
         };
@@ -54,7 +50,7 @@ impl OAuth {
 }
 
 impl Refresh {
-    async fn run(self) -> Result<(), OAuthError> {
+    async fn run(self) -> Result<()> {
         let old = &self.old;
         let (key, granted) = (old.tokens.key(), old.tokens.granted());
         let asking = TokenRequest {

@@ -7,7 +7,7 @@ use http::header::HeaderValue;
 
 use super::challenge::Challenge;
 use super::documents::ServerDocument;
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::identity::RegisteredClient;
 use super::key::SigningKey;
 use super::store::StoreKey;
@@ -86,11 +86,7 @@ impl Session {
     }
 
     /// Whether another token could satisfy the server that refused this one.
-    pub(super) fn may_go_on(
-        &self,
-        status: StatusCode,
-        challenge: &Challenge,
-    ) -> Result<(), OAuthError> {
+    pub(super) fn may_go_on(&self, status: StatusCode, challenge: &Challenge) -> Result<()> {
         let (resource, issuer) = (&self.resource, &self.server.issuer);
         let problem = if status == StatusCode::FORBIDDEN {
             if challenge.error.as_deref() != Some("insufficient_scope") {

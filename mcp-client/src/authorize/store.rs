@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use crate::locked::Locked as _;
 
 /// How many values a [`MemoryStore`] keeps. When there are more, the first in key order is removed.
@@ -49,7 +49,7 @@ pub(super) async fn save<T: Serialize>(
     store: &dyn TokenStore,
     key: &StoreKey,
     value: Option<&T>,
-) -> Result<(), OAuthError> {
+) -> Result<()> {
     let text = value.map(serde_json::to_string).transpose();
     let text = text.map_err(|problem| OAuthError::Store(problem.to_string()))?;
     store.save(key, text).await.map_err(OAuthError::Store)

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use super::challenge::{USE_NONCE, nonce};
 use super::documents::ServerDocument;
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use super::identity::{Proof, RegisteredClient, Way};
 use super::key::{SigningKey, seconds};
 use super::web::Web;
@@ -124,7 +124,7 @@ struct Sending<'s> {
 
 impl TokenRequest<'_> {
     /// Asks for tokens.
-    pub(super) async fn ask(&self, grant: Grant<'_>) -> Result<Tokens, OAuthError> {
+    pub(super) async fn ask(&self, grant: Grant<'_>) -> Result<Tokens> {
         let response = self.send(grant).await?;
         let proofs = match response.token_type() {
             BasicTokenType::Bearer => false,
@@ -161,11 +161,7 @@ impl TokenRequest<'_> {
 
     /// Exchanges an ID token at an identity provider for an assertion that `issuer` takes (enterprise-managed
     /// authorization).
-    pub(super) async fn exchange(
-        &self,
-        id_token: &str,
-        issuer: &str,
-    ) -> Result<String, OAuthError> {
+    pub(super) async fn exchange(&self, id_token: &str, issuer: &str) -> Result<String> {
         let response = self.send(Grant::Exchange { id_token, issuer }).await?;
         match response.extra_fields().issued_token_type.as_deref() {
             Some(ID_JAG) => Ok(response.access_token().secret().clone()),
@@ -178,7 +174,7 @@ impl TokenRequest<'_> {
         }
     }
 
-    async fn send(&self, grant: Grant<'_>) -> Result<Response, OAuthError> {
+    async fn send(&self, grant: Grant<'_>) -> Result<Response> {
         let url = self.url()?;
         let token_url =
             TokenUrl::new(url.to_string()).map_err(|_| self.broken("this is not a URL"))?;
@@ -258,7 +254,7 @@ impl TokenRequest<'_> {
         })
     }
 
-    fn url(&self) -> Result<oauth2::url::Url, OAuthError> {
+    fn url(&self) -> Result<oauth2::url::Url> {
         let endpoint = self.server.token_endpoint.as_deref();
         let missing = "the metadata must name a token endpoint (token_endpoint)";
         self.web.url(endpoint.ok_or_else(|| OAuthError::fetched(&self.server.issuer, missing))?)
@@ -295,11 +291,7 @@ impl Tokens {
     }
 
     /// Refuses tokens that are not bound to a key, if they must be.
-    pub(super) fn suit(
-        &self,
-        server: &ServerDocument,
-        needs_proofs: bool,
-    ) -> Result<(), OAuthError> {
+    pub(super) fn suit(&self, server: &ServerDocument, needs_proofs: bool) -> Result<()> {
         if self.is_bound || !needs_proofs {
             return Ok(());
         }
@@ -325,7 +317,7 @@ impl fmt::Debug for Tokens {
 
 impl<'c> AsyncHttpClient<'c> for Sending<'_> {
     type Error = OAuthError;
-    type Future = BoxFuture<'c, Result<HttpResponse, OAuthError>>;
+    type Future = BoxFuture<'c, Result<HttpResponse>>;
 
     fn call(&'c self, request: HttpRequest) -> Self::Future {
         Box::pin(self.deliver(request))
@@ -333,7 +325,7 @@ impl<'c> AsyncHttpClient<'c> for Sending<'_> {
 }
 
 impl Sending<'_> {
-    async fn deliver(&self, mut request: HttpRequest) -> Result<HttpResponse, OAuthError> {
+    async fn deliver(&self, mut request: HttpRequest) -> Result<HttpResponse> {
         const WRITTEN: &[u8] = b"grant_type=client_credentials";
         if let Some(grant) = self.grant
             && let Some(rest) = request.body().strip_prefix(WRITTEN)

@@ -9,7 +9,7 @@ use http::{Method, Request, Response, StatusCode};
 use oauth2::url::{Host, Url};
 use serde::de::DeserializeOwned;
 
-use super::error::OAuthError;
+use super::error::{OAuthError, Result};
 use crate::pool::Pool;
 
 /// The largest document, or answer of an endpoint, that is read, in bytes.
@@ -44,7 +44,7 @@ impl Web {
 
     /// The URL, if it may be fetched from or opened: one of https, or one of http on this machine if the MCP server is
     /// there too.
-    pub(super) fn url(&self, text: &str) -> Result<Url, OAuthError> {
+    pub(super) fn url(&self, text: &str) -> Result<Url> {
         let wrong = |problem: &str| OAuthError::fetched(text, problem);
         let url = Url::parse(text).map_err(|_| wrong("this is not a URL"))?;
         let address_space = AddressSpace::of(&url);
@@ -63,10 +63,7 @@ impl Web {
     }
 
     /// A document of JSON; `None` if the URL has no such document: a client error, or something else than JSON.
-    pub(super) async fn document<T: DeserializeOwned>(
-        &self,
-        url: &Url,
-    ) -> Result<Option<T>, OAuthError> {
+    pub(super) async fn document<T: DeserializeOwned>(&self, url: &Url) -> Result<Option<T>> {
         let mut request = Request::new(Bytes::new());
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(ACCEPT, json);
@@ -91,7 +88,7 @@ impl Web {
         url: &Url,
         json: Bytes,
         accept: &'static str,
-    ) -> Result<Response<Bytes>, OAuthError> {
+    ) -> Result<Response<Bytes>> {
         let mut request = Request::new(json);
         *request.method_mut() = Method::POST;
         let media = HeaderValue::from_static("application/json");
@@ -106,7 +103,7 @@ impl Web {
         &self,
         url: &Url,
         mut request: Request<Bytes>,
-    ) -> Result<Response<Bytes>, OAuthError> {
+    ) -> Result<Response<Bytes>> {
         let uri = url.as_str().parse();
         *request.uri_mut() = uri.map_err(|_| OAuthError::fetched(&url, "this is not a URL"))?;
         let fetched = self.pool.fetch(request, MAX_DOCUMENT_BYTES, FETCH_TIMEOUT).await;

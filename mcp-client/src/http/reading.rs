@@ -11,12 +11,12 @@ use mcp_proto::http::EventReader;
 use mcp_proto::jsonrpc::{Message, Request, Response};
 
 use super::{HttpLink, media};
-use crate::ClientError;
 use crate::answering::Answering;
 use crate::backoff::pause;
 use crate::hub::Own;
 use crate::network::Incoming;
 use crate::speaking::Speaking;
+use crate::{ClientError, Result};
 
 /// How often in a row a stream is resumed without an event arriving.
 const MAX_RESUMES: u32 = 5;
@@ -53,7 +53,7 @@ impl HttpLink {
         request: &Request,
         speaking: &Speaking,
         own: &Own,
-    ) -> Result<Response, ClientError> {
+    ) -> Result<Response> {
         let mut position = StreamPosition::default();
         let (answers, clock) = (self.config.answers.clone(), own.clock.clone());
         let mut answering =
@@ -93,7 +93,7 @@ impl HttpLink {
         &self,
         last: Option<&str>,
         speaking: &Speaking,
-    ) -> Result<HttpResponse<Incoming>, ClientError> {
+    ) -> Result<HttpResponse<Incoming>> {
         let last = last.and_then(|id| HeaderValue::from_str(id).ok());
         let extra: Vec<_> = last.map(|id| (LAST_EVENT_ID, id)).into_iter().collect();
         self.send(Method::GET, Bytes::new(), &extra, speaking).await
@@ -107,7 +107,7 @@ impl HttpLink {
         answering: &mut Answering<'_>,
         own: &Own,
         speaking: &Speaking,
-    ) -> Result<End, ClientError> {
+    ) -> Result<End> {
         let mut reader = EventReader::new(self.config.max_message_bytes);
         loop {
             let frame = match answering.during(body.frame()).await {

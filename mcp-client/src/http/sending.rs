@@ -5,7 +5,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
 
 use super::HttpLink;
-use crate::ClientError;
+use crate::Result;
 use crate::config::Computed;
 use crate::credentials::{MAX_TRIES, Refusal};
 use crate::network::Incoming;
@@ -19,7 +19,7 @@ impl HttpLink {
         body: Bytes,
         extra: &[(HeaderName, HeaderValue)],
         speaking: &Speaking,
-    ) -> Result<HttpResponse<Incoming>, ClientError> {
+    ) -> Result<HttpResponse<Incoming>> {
         let mut uri = self.uri.clone();
         let (mut tries, mut redirects) = (0, 0);
         loop {
@@ -73,7 +73,7 @@ impl HttpLink {
         uri: &Uri,
         extra: &[(HeaderName, HeaderValue)],
         speaking: &Speaking,
-    ) -> Result<HeaderMap, ClientError> {
+    ) -> Result<HeaderMap> {
         let mut headers = self.config.headers.clone();
         if let Some(Computed(computed)) = &self.config.computed {
             replace(&mut headers, computed(method, uri));

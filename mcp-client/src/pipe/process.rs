@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use crate::ClientError;
 use crate::config::Stderr;
 use crate::locked::Locked as _;
+use crate::{ClientError, Result};
 
 /// How much of what a process writes to its stderr is kept, in bytes.
 const MAX_STDERR: usize = 64 * 1024;
@@ -48,7 +48,7 @@ impl Process {
     pub(super) fn start(
         command: &mut Command,
         stderr: Stderr,
-    ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
+    ) -> Result<(Self, ChildStdin, ChildStdout)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A server is often a script that starts the server.
         #[cfg(unix)]
@@ -114,7 +114,7 @@ impl Process {
     }
 
     /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
-    pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<(), ClientError> {
+    pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<()> {
         #[cfg(unix)]
         drop(self.input.take());
         let in_time = tokio::time::timeout(limit, self.child.wait()).await;
