@@ -86,6 +86,9 @@ pub enum Verb {
     Migrate(migrate::MigrateArgs),
 }
 
+/// What a command of maintenance results in.
+type Result<T, E = CareError> = std::result::Result<T, E>;
+
 /// The reason for a failure, as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -162,7 +165,7 @@ impl Verb {
     ///
     /// # Errors
     /// [`CareError`], as a sentence for the person who ran the command.
-    pub async fn run(self, dir: &Path) -> Result<ExitCode, CareError> {
+    pub async fn run(self, dir: &Path) -> Result<ExitCode> {
         let at = dir.to_owned();
         match self {
             Self::Backup { file } => off(move || backup::backup(&at, &file)).await,
@@ -189,7 +192,7 @@ impl Verb {
 }
 
 /// Adds a universe, through the server that holds the directory, if there is one.
-async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
+async fn add(request: Request, dir: PathBuf) -> Result<ExitCode> {
     if let Some(result) = request.ask(&dir).await? {
         return say(&result);
     }
@@ -201,21 +204,19 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
 }
 
 /// Runs blocking work outside the runtime's threads.
-async fn off<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
-) -> Result<T, CareError> {
+async fn off<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = service_host::run_blocking(work).await;
     done.map_err(io::Error::other)?
 }
 
 /// Prints a line on stdout.
-fn say(line: &str) -> Result<ExitCode, CareError> {
+fn say(line: &str) -> Result<ExitCode> {
     service_host::print(line)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The command `restore`.
-fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareError> {
+fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode> {
     let (universes, findings) = judge(file)?;
     if let Some(aside) = restore(dir, file, replace)? {
         say(&format!("what was there before is in {}", aside.display()))?;
@@ -226,7 +227,7 @@ fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareErro
 }
 
 /// The number of universes in a backup, if its file is sound, and which of them do not fit together.
-fn judge(file: &Path) -> Result<(u64, Vec<Finding>), CareError> {
+fn judge(file: &Path) -> Result<(u64, Vec<Finding>)> {
     let content = |problem: String| CareError::Content {
         file: file.to_owned(),
         // The text of the error already begins with the name of the file.
@@ -262,7 +263,7 @@ fn counted(universes: u64) -> String {
 }
 
 /// The command `compact`, without a server.
-fn alone(dir: &Path) -> Result<ExitCode, CareError> {
+fn alone(dir: &Path) -> Result<ExitCode> {
     let (before, after) = compact(dir)?;
     say(&compacted(before, after))
 }
@@ -273,7 +274,7 @@ fn compacted(before: Size, after: Size) -> String {
 }
 
 /// Refuses a format whose tables cannot be read.
-fn present(inspector: &Inspector) -> Result<(), CareError> {
+fn present(inspector: &Inspector) -> Result<()> {
     let (found, present) = (inspector.format()?, Inspector::oldest_format());
     if found < present { Err(CareError::OlderFormat { found, present }) } else { Ok(()) }
 }
@@ -282,16 +283,13 @@ fn present(inspector: &Inspector) -> Result<(), CareError> {
 ///
 /// # Errors
 /// The problem with the directory.
-pub(crate) fn is_present(dir: &Path) -> Result<(), CareError> {
+pub(crate) fn is_present(dir: &Path) -> Result<()> {
     present(&Inspector::open(dir)?)
 }
 
 /// Writes a file under a temporary name and renames it once it is complete and on the disk. The file must not exist
 /// yet.
-fn write_new(
-    file: &Path,
-    write: impl FnOnce(&Path) -> Result<(), CareError>,
-) -> Result<(), CareError> {
+fn write_new(file: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let failed = |error| CareError::File { file: file.to_owned(), error };
     let mut options = std::fs::OpenOptions::new();

@@ -82,6 +82,9 @@ impl Common {
     }
 }
 
+/// What a command to a server results in.
+type Result<T, E = ClientError> = std::result::Result<T, E>;
+
 /// The reason for a failure, as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -136,7 +139,7 @@ impl Verb {
     ///
     /// # Errors
     /// [`ClientError`], as a sentence for the person who ran the command.
-    pub async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub async fn run(self, dir: &Path) -> Result<ExitCode> {
         match self {
             Self::List(arguments) => arguments.run(dir).await,
             Self::Get(arguments) => arguments.run(dir).await,

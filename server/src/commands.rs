@@ -47,6 +47,7 @@ use writer::Writer;
 use writers::Writers;
 
 pub use entry::LogEntry;
+use error::Result;
 pub use error::ServiceError;
 pub(crate) use load::{read_state, replay};
 pub use model::{MAX_COMMANDS, Processed, Reducer, Replacement, Request, ServiceLimits, Universe};
@@ -101,7 +102,7 @@ impl CommandService {
         Self(Arc::clone(&self.0), limited.then(|| Arc::new(reach)))
     }
 
-    fn is_seen(&self, id: &UniverseId) -> Result<(), ServiceError> {
+    fn is_seen(&self, id: &UniverseId) -> Result<()> {
         let may_read = |reach: &Arc<Reach>| reach.allows(Access::Read, id.as_str());
         if self.1.as_ref().is_none_or(may_read) {
             Ok(())
@@ -137,12 +138,7 @@ impl CommandService {
     ///
     /// # Errors
     /// [`ServiceError::Exists`] if the id is taken, or the store's failure.
-    pub async fn create(
-        &self,
-        id: UniverseId,
-        name: String,
-        state: State,
-    ) -> Result<Universe, ServiceError> {
+    pub async fn create(&self, id: UniverseId, name: String, state: State) -> Result<Universe> {
         let created_at = Timestamp::now();
         let small = offload::is_small(&state);
         let written = state.clone();
@@ -176,7 +172,7 @@ impl CommandService {
         key: CommandId,
         name: String,
         state: State,
-    ) -> Result<Universe, ServiceError> {
+    ) -> Result<Universe> {
         let id = UniverseId::of_command(key);
         let created = self.create(id.clone(), name.clone(), state.clone()).await;
         if !matches!(created, Err(ServiceError::Exists(_))) {
@@ -197,7 +193,7 @@ impl CommandService {
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], or the store's failure.
-    pub async fn get(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
+    pub async fn get(&self, id: &UniverseId) -> Result<Universe> {
         self.is_seen(id)?;
         let latest = self.writers().latest(id);
         if let Some(universe) = latest {
@@ -216,7 +212,7 @@ impl CommandService {
     ///
     /// # Errors
     /// As for [`CommandService::get`].
-    pub async fn follow(&self, id: &UniverseId) -> Result<(), ServiceError> {
+    pub async fn follow(&self, id: &UniverseId) -> Result<()> {
         if self.store().is_shared() {
             return self.get(id).await.map(drop);
         }
@@ -235,7 +231,7 @@ impl CommandService {
     }
 
     /// Notes whether a write has found room.
-    fn note_room<T>(&self, written: Result<T, ServiceError>) -> Result<T, ServiceError> {
+    fn note_room<T>(&self, written: Result<T>) -> Result<T> {
         match &written {
             Ok(_) => self.0.room.found(),
             Err(ServiceError::Full) => self.0.room.missed(),
@@ -245,7 +241,7 @@ impl CommandService {
     }
 
     /// Whether a universe in memory is as it is now: where the store is shared, it may have been changed elsewhere.
-    async fn is_current(&self, universe: &Universe) -> Result<bool, ServiceError> {
+    async fn is_current(&self, universe: &Universe) -> Result<bool> {
         if !self.store().is_shared() {
             return Ok(true);
         }
@@ -258,7 +254,7 @@ impl CommandService {
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::NoRevision`], or the store's failure.
-    pub async fn at(&self, id: &UniverseId, revision: Revision) -> Result<Universe, ServiceError> {
+    pub async fn at(&self, id: &UniverseId, revision: Revision) -> Result<Universe> {
         self.is_seen(id)?;
         let loaded = load::load_until(self.store(), id, Some(revision)).await?;
         Ok(loaded.universe)
@@ -268,11 +264,7 @@ impl CommandService {
     ///
     /// # Errors
     /// As for [`CommandService::at`] and [`CommandService::get`].
-    pub async fn read(
-        &self,
-        id: &UniverseId,
-        revision: Option<Revision>,
-    ) -> Result<Universe, ServiceError> {
+    pub async fn read(&self, id: &UniverseId, revision: Option<Revision>) -> Result<Universe> {
         match revision {
             Some(revision) => self.at(id, revision).await,
             None => self.get(id).await,
@@ -288,7 +280,7 @@ impl CommandService {
         id: &UniverseId,
         to: Revision,
         expected: Option<Revision>,
-    ) -> Result<Universe, ServiceError> {
+    ) -> Result<Universe> {
         let state = Some(self.at(id, to).await?.state);
         let replacement = Replacement { name: None, state };
         self.replace(id, replacement, expected).await
@@ -298,7 +290,7 @@ impl CommandService {
     ///
     /// # Errors
     /// The store's failure.
-    pub async fn list(&self, page: Page) -> Result<Vec<Record>, ServiceError> {
+    pub async fn list(&self, page: Page) -> Result<Vec<Record>> {
         let listed = match &self.1 {
             None => self.0.store.list(page).await,
             Some(reach) => return self.list_seen(page, reach).await,
@@ -307,7 +299,7 @@ impl CommandService {
     }
 
     /// The list of a caller who may read single universes: one look at each.
-    async fn list_seen(&self, page: Page, reach: &Reach) -> Result<Vec<Record>, ServiceError> {
+    async fn list_seen(&self, page: Page, reach: &Reach) -> Result<Vec<Record>> {
         let mut seen = Vec::new();
         for id in reach.single() {
             match self.0.store.record(&id).await {
@@ -331,11 +323,7 @@ impl CommandService {
     /// [`ServiceError::NotFound`], [`ServiceError::Refused`] when this universe does not allow the command,
     /// [`ServiceError::Conflict`] at another revision, [`ServiceError::KeyReused`], or the store's failure. In all of
     /// them nothing has changed, but for [`ServiceError::Uncertain`].
-    pub async fn process(
-        &self,
-        id: &UniverseId,
-        request: impl Into<Request>,
-    ) -> Result<Processed, ServiceError> {
+    pub async fn process(&self, id: &UniverseId, request: impl Into<Request>) -> Result<Processed> {
         let request = Arc::new(request.into());
         let asked = Arc::clone(&request);
         let done = self.ask(id, |reply| Job::Process { request: asked, reply });
@@ -370,7 +358,7 @@ impl CommandService {
         id: &UniverseId,
         replacement: Replacement,
         expected: Option<Revision>,
-    ) -> Result<Universe, ServiceError> {
+    ) -> Result<Universe> {
         self.ask(id, |reply| Job::Replace { replacement: Box::new(replacement), expected, reply })
             .await
     }
@@ -379,11 +367,7 @@ impl CommandService {
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Conflict`], or the store's failure.
-    pub async fn delete(
-        &self,
-        id: &UniverseId,
-        expected: Option<Revision>,
-    ) -> Result<(), ServiceError> {
+    pub async fn delete(&self, id: &UniverseId, expected: Option<Revision>) -> Result<()> {
         self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
@@ -401,8 +385,8 @@ impl CommandService {
     async fn ask<T>(
         &self,
         id: &UniverseId,
-        job: impl FnOnce(oneshot::Sender<Result<T, ServiceError>>) -> Job,
-    ) -> Result<T, ServiceError> {
+        job: impl FnOnce(oneshot::Sender<Result<T>>) -> Job,
+    ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let mut job = job(reply);
         loop {
@@ -430,7 +414,7 @@ impl CommandService {
     ///
     /// # Errors
     /// As for [`CommandService::get`].
-    pub async fn peek(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
+    pub async fn peek(&self, id: &UniverseId) -> Result<Universe> {
         self.is_seen(id)?;
         let open = self.writers().open(id);
         match open {

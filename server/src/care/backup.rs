@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{CareError, Inspector, check, counted, judge, say, write_new};
+use super::{CareError, Inspector, Result, check, counted, judge, say, write_new};
 
-pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
+pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode> {
     let inspector = Inspector::open(dir)?;
     write_new(file, |partial| {
         let name = partial.to_str().ok_or_else(|| CareError::Content {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::replay::{Replay, ReplayStep};
-use super::{CareError, DAMAGED, Inspector, OpenError, counted, present, say};
+use super::{CareError, DAMAGED, Inspector, OpenError, Result, counted, present, say};
 use crate::commands::read_state;
 use crate::store::sqlite::{View, care};
 use crate::store::{Finding, Page, Record, Revision};
@@ -30,7 +30,7 @@ struct Tally {
     is_file: bool,
 }
 
-pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode, CareError> {
+pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode> {
     if repair {
         for done in care::repair(dir)? {
             say(&format!("repaired: {done}"))?;
@@ -63,7 +63,7 @@ pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode, CareError> {
 }
 
 /// Says what does not fit together, and what to do. Gives the exit code.
-pub(super) fn tell(findings: &[Finding]) -> Result<ExitCode, CareError> {
+pub(super) fn tell(findings: &[Finding]) -> Result<ExitCode> {
     for Finding { universe, problem } in findings {
         say(&format!("universe {universe}: {problem}"))?;
     }
@@ -84,7 +84,7 @@ pub(super) fn verdict(problems: u64) -> (String, ExitCode) {
 }
 
 impl Tally {
-    fn all(&mut self, inspector: &Inspector) -> Result<(), CareError> {
+    fn all(&mut self, inspector: &Inspector) -> Result<()> {
         for finding in inspector.integrity()? {
             self.is_file = true;
             self.report(&format!("the file is damaged: {finding}"))?;
@@ -114,7 +114,7 @@ impl Tally {
         Ok(())
     }
 
-    fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode, CareError> {
+    fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode> {
         let Self { universes, entries, snapshots, problems, .. } = self;
         let (verdict, code) = verdict(*problems);
         let size = match inspector.size() {
@@ -131,12 +131,12 @@ impl Tally {
         Ok(code)
     }
 
-    fn report(&mut self, problem: &str) -> Result<(), CareError> {
+    fn report(&mut self, problem: &str) -> Result<()> {
         self.problems += 1;
         say(problem).map(drop)
     }
 
-    fn universe(&mut self, view: &View<'_>, record: &Record) -> Result<(), CareError> {
+    fn universe(&mut self, view: &View<'_>, record: &Record) -> Result<()> {
         let id = &record.meta.id;
         let (mut replay, problem) = Replay::of(view, record)?;
         // The first damage that cannot be repaired.
@@ -200,7 +200,7 @@ impl Tally {
         replay: &mut Replay<'_>,
         record: &Record,
         lost: &mut Option<Revision>,
-    ) -> Result<(), CareError> {
+    ) -> Result<()> {
         let reached = |snapshot: &mut crate::store::Snapshot| snapshot.revision <= replay.revision;
         let Some(snapshot) = replay.snapshot.take_if(reached) else {
             return Ok(());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use super::check::verdict;
-use super::{CareError, Request, Verb, counted, export, import, off, say};
+use super::{CareError, Request, Result, Verb, counted, export, import, off, say};
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::store::StoreUrl;
 use crate::engine;
@@ -26,7 +26,7 @@ impl Verb {
         self,
         url: &StoreUrl,
         authorities: Option<&Path>,
-    ) -> Result<ExitCode, CareError> {
+    ) -> Result<ExitCode> {
         let (verb, instead) = match self {
             Self::Export { id, file, revision } => {
                 let service = service(url, authorities).await?;
@@ -60,7 +60,7 @@ impl Verb {
 }
 
 /// Looks for damage in what a database has of universes, and in every entry. `None` if the store has other ways to.
-async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitCode>, CareError> {
+async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitCode>> {
     let failed = |error: ReadError| CareError::Database(error.to_string());
     if repair {
         for done in store.repair().await.map_err(failed)? {
@@ -107,11 +107,7 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
 }
 
 /// Reads a whole log, and counts its entries. Gives how many stretches of it are damaged.
-async fn log(
-    store: &dyn UniverseLog,
-    record: &Record,
-    entries: &mut u64,
-) -> Result<u64, CareError> {
+async fn log(store: &dyn UniverseLog, record: &Record, entries: &mut u64) -> Result<u64> {
     let (id, mut at, mut problems) = (&record.meta.id, record.oldest, 0);
     let mut tail = store.tail(id, at);
     while at < record.head.revision {
@@ -142,22 +138,18 @@ async fn log(
 pub(super) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
-) -> Result<Arc<dyn UniverseLog>, CareError> {
+) -> Result<Arc<dyn UniverseLog>> {
     match engine::open(url, authorities).await {
         Ok(store) => Ok(store),
         Err(problem) => Err(CareError::Database(format!("{url}: {problem}"))),
     }
 }
 
-async fn service(url: &StoreUrl, authorities: Option<&Path>) -> Result<CommandService, CareError> {
+async fn service(url: &StoreUrl, authorities: Option<&Path>) -> Result<CommandService> {
     Ok(CommandService::new(open(url, authorities).await?, ServiceLimits::default()))
 }
 
-async fn add(
-    request: Request,
-    url: &StoreUrl,
-    authorities: Option<&Path>,
-) -> Result<ExitCode, CareError> {
+async fn add(request: Request, url: &StoreUrl, authorities: Option<&Path>) -> Result<ExitCode> {
     let Request::Import { id, name, state } = request else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -171,7 +163,7 @@ async fn find(
     service: &CommandService,
     id: &UniverseId,
     revision: Option<Revision>,
-) -> Result<crate::commands::Universe, CareError> {
+) -> Result<crate::commands::Universe> {
     let found = match revision {
         Some(revision) => service.at(id, revision).await,
         None => service.peek(id).await,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use universe_core::State;
 
 use super::replay::{Replay, ReplayStep};
-use super::{CareError, Inspector, UniverseId, present, say, write_new};
+use super::{CareError, Inspector, Result, UniverseId, present, say, write_new};
 use crate::commands::{ServiceError, TextPlace, Universe};
 use crate::store::sqlite::View;
 use crate::store::{Finding, Meta, Page, Record, Revision, Timestamp};
@@ -31,7 +31,7 @@ pub(super) fn export(
     id: &UniverseId,
     file: Option<&Path>,
     revision: Option<u64>,
-) -> Result<ExitCode, CareError> {
+) -> Result<ExitCode> {
     let inspector = Inspector::open(dir)?;
     present(&inspector)?;
     let view = inspector.view()?;
@@ -53,7 +53,7 @@ pub(super) fn export(
 }
 
 /// Writes a universe to a file or to stdout.
-pub(super) fn write(universe: &Universe, file: Option<&Path>) -> Result<ExitCode, CareError> {
+pub(super) fn write(universe: &Universe, file: Option<&Path>) -> Result<ExitCode> {
     let (id, revision) = (&universe.id, universe.revision);
     let exported = Exported {
         id: id.as_str(),
@@ -84,7 +84,7 @@ pub(super) fn state(
     view: &View<'_>,
     record: &Record,
     until: Option<Revision>,
-) -> Result<(State, Timestamp, Revision), CareError> {
+) -> Result<(State, Timestamp, Revision)> {
     let (id, head, oldest) = (record.meta.id.clone(), record.head, record.oldest);
     let revision = until.unwrap_or(head.revision);
     if revision > head.revision {

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::{CareError, Request, UniverseId};
+use super::{CareError, Request, Result, UniverseId};
 use crate::commands::Replacement;
 use crate::generate;
 
@@ -39,7 +39,7 @@ pub struct GenerateArgs {
 
 impl GenerateArgs {
     /// Makes the universe. Returns the request to store it, or writes its state to stdout.
-    pub(super) fn request(self) -> Result<Option<Request>, CareError> {
+    pub(super) fn request(self) -> Result<Option<Request>> {
         let (named, id) = (self.name.clone(), self.id.clone());
         let name = named.as_deref().map(Replacement::check_name).transpose();
         let name = name.map_err(CareError::Recipe)?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use universe_core::{State, Strictness, TextError};
 
-use super::{CareError, Request, UniverseId};
+use super::{CareError, Request, Result, UniverseId};
 use crate::commands::Replacement;
 use crate::store::MAX_WRITE;
 
@@ -20,7 +20,7 @@ struct ImportFile<'t> {
 }
 
 /// Reads and checks the file.
-pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareError> {
+pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request> {
     let failed = |error| CareError::File { file: file.to_owned(), error };
     let content = |problem: String| CareError::Content { file: file.to_owned(), problem };
     let bytes = std::fs::metadata(file).map_err(failed)?.len();

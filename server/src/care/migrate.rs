@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::copy::Copying;
 use self::source::Source;
-use super::{CareError, counted, database, off, say};
+use super::{CareError, Result, counted, database, off, say};
 use crate::config::store::StoreUrl;
 use crate::store::sqlite::Options;
 use crate::store::{SqliteStore, UniverseLog};
@@ -65,7 +65,7 @@ impl MigrateArgs {
     ///
     /// # Errors
     /// [`CareError`], as a sentence for the person who ran the command.
-    pub(crate) async fn run(self, authorities: Option<&Path>) -> Result<ExitCode, CareError> {
+    pub(crate) async fn run(self, authorities: Option<&Path>) -> Result<ExitCode> {
         let stop = stop_signal()?;
         if self.from == self.to {
             return Err(failed("--from and --to are the same place"));
@@ -104,11 +104,7 @@ impl MigrateArgs {
 }
 
 /// Continues copying until the source is released.
-async fn follow(
-    copying: &mut Copying,
-    to: &Location,
-    stop: &CancellationToken,
-) -> Result<(), CareError> {
+async fn follow(copying: &mut Copying, to: &Location, stop: &CancellationToken) -> Result<()> {
     let mut is_told = false;
     loop {
         let is_last = stop.is_cancelled() || copying.settle().await?;
@@ -138,7 +134,7 @@ async fn follow(
 
 impl Location {
     /// Opens the store at this location for writing.
-    async fn open(&self, authorities: Option<&Path>) -> Result<Arc<dyn UniverseLog>, CareError> {
+    async fn open(&self, authorities: Option<&Path>) -> Result<Arc<dyn UniverseLog>> {
         match self {
             Self::Directory(dir) => {
                 let dir = dir.clone();

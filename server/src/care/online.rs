@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use universe_core::State;
 
 use super::import::state_of;
-use super::{CareError, compacted};
+use super::{CareError, Result, compacted};
 use crate::commands::CommandService;
 use crate::socket;
 use crate::store::{MAX_WRITE, SqliteStore, UniverseId};
@@ -69,7 +69,7 @@ pub(crate) struct Online {
 
 impl Request {
     /// Sends the request to the server that holds the directory. Returns its answer, or `None` if there is no server.
-    pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>, CareError> {
+    pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>> {
         let stream = match socket::care(dir).await {
             Ok(Some(stream)) => stream,
             Ok(None) => return Ok(None),

@@ -2,7 +2,7 @@
 
 use universe_core::{Event, State};
 
-use super::{CareError, UniverseId};
+use super::{Result, UniverseId};
 use crate::commands::{LogEntry, read_state, replay};
 use crate::store::sqlite::{Stretch, View};
 use crate::store::{Entry, Record, Revision, Snapshot, Timestamp};
@@ -32,10 +32,7 @@ pub(super) enum ReplayStep {
 
 impl<'v> Replay<'v> {
     /// Starts at the beginning of the log. If the state there cannot be read, returns the reason too.
-    pub(super) fn of(
-        view: &'v View<'v>,
-        record: &'v Record,
-    ) -> Result<(Self, Option<String>), CareError> {
+    pub(super) fn of(view: &'v View<'v>, record: &'v Record) -> Result<(Self, Option<String>)> {
         let id = &record.meta.id;
         let read = match view.base(id) {
             Ok(Some(base)) => read_state(base.body).map(|state| (state, base.at)),
@@ -76,7 +73,7 @@ impl<'v> Replay<'v> {
     }
 
     /// Replays one more entry.
-    pub(super) fn step(&mut self) -> Result<ReplayStep, CareError> {
+    pub(super) fn step(&mut self) -> Result<ReplayStep> {
         let entry = match self.ahead.next() {
             Some(entry) => entry,
             None => match self.view.after(self.id, self.revision)? {

@@ -27,7 +27,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::target::{Stream, Target};
-use super::{ClientError, Common};
+use super::{ClientError, Common, Result};
 use crate::care::{CareError, is_present};
 use crate::commands::{CommandService, ServiceLimits};
 use crate::http::App;
@@ -97,7 +97,7 @@ pub(super) struct Summary {
 
 impl Connection {
     /// Chooses the target: the URL, or the server that uses the directory, or the directory itself.
-    pub(super) async fn open(common: &Common, dir: &Path) -> Result<Self, ClientError> {
+    pub(super) async fn open(common: &Common, dir: &Path) -> Result<Self> {
         match Self::to_server(common, dir).await {
             Err(ClientError::NoServer(_)) => Self::alone(dir).await,
             found => found,
@@ -105,7 +105,7 @@ impl Connection {
     }
 
     /// Like [`open`](Self::open), but only accepts a server.
-    pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self, ClientError> {
+    pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self> {
         let way = match &common.url {
             Some(url) => Way::Url(Target::read(url, common)?),
             None => Way::Socket(dir.to_owned()),
@@ -113,14 +113,14 @@ impl Connection {
         Self::by(way).await
     }
 
-    async fn by(way: Way) -> Result<Self, ClientError> {
+    async fn by(way: Way) -> Result<Self> {
         let mut connection = Self { way, open: None };
         connection.connect().await?;
         Ok(connection)
     }
 
     /// Opens the directory itself. Waits for another process that is just releasing it or beginning to serve it.
-    async fn alone(dir: &Path) -> Result<Self, ClientError> {
+    async fn alone(dir: &Path) -> Result<Self> {
         let at = dir.to_owned();
         let looked = run_blocking(move || is_present(&at)).await;
         looked.map_err(io::Error::other)??;
@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    fn here(store: SqliteStore) -> Result<Self, ClientError> {
+    fn here(store: SqliteStore) -> Result<Self> {
         let store = Arc::new(store);
         let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
         let server = mcp::server(service.clone(), ToolSet::Core, None);
@@ -159,7 +159,7 @@ impl Connection {
     }
 
     /// Frees the directory, if this process holds it.
-    pub(super) async fn close(self) -> Result<(), ClientError> {
+    pub(super) async fn close(self) -> Result<()> {
         if let Way::Here(here) = self.way {
             here.service.close().await;
             let closed = run_blocking(move || here.store.close()).await;
@@ -169,7 +169,7 @@ impl Connection {
     }
 
     /// Parses an answer as JSON.
-    pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
+    pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T> {
         serde_json::from_slice(body).map_err(|problem| {
             self.failed(&format_args!("its answer is not one of a universe server: {problem}"))
         })
@@ -182,7 +182,7 @@ impl Connection {
         path: &str,
         headers: &[(&str, &str)],
         body: Bytes,
-    ) -> Result<Reply, ClientError> {
+    ) -> Result<Reply> {
         let asked = async {
             let (head, body) = self.open_body(method, path, headers, body).await?;
             let body = self.whole(body).await?;
@@ -200,11 +200,7 @@ impl Connection {
     }
 
     /// Requests a feed, whose body arrives as events happen.
-    pub(super) async fn feed(
-        &mut self,
-        path: &str,
-        headers: &[(&str, &str)],
-    ) -> Result<Incoming, ClientError> {
+    pub(super) async fn feed(&mut self, path: &str, headers: &[(&str, &str)]) -> Result<Incoming> {
         let asked = self.open_body(Method::GET, path, headers, Bytes::new());
         let (head, body) = match timeout(CONNECT_TIME + CONNECT_TIME, asked).await {
             Ok(answered) => answered?,
@@ -219,7 +215,7 @@ impl Connection {
         }
     }
 
-    async fn whole(&self, body: Incoming) -> Result<Bytes, ClientError> {
+    async fn whole(&self, body: Incoming) -> Result<Bytes> {
         let read = Limited::new(body, MAX_ANSWER).collect().await;
         Ok(read.map_err(|problem| self.failed(&problem))?.to_bytes())
     }
@@ -230,7 +226,7 @@ impl Connection {
         path: &str,
         headers: &[(&str, &str)],
         body: Bytes,
-    ) -> Result<(http::response::Parts, Incoming), ClientError> {
+    ) -> Result<(http::response::Parts, Incoming)> {
         let (host, base) = match &self.way {
             Way::Url(target) => (target.host(), target.base()),
             Way::Socket(_) | Way::Here(_) => ("localhost", ""),
@@ -274,7 +270,7 @@ impl Connection {
         Ok(answered.into_parts())
     }
 
-    async fn connect(&mut self) -> Result<(), ClientError> {
+    async fn connect(&mut self) -> Result<()> {
         let connected = match &self.way {
             Way::Here(here) => {
                 let (ours, theirs) = tokio::io::duplex(PIPE);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use universe_core::{Entity, Family};
 
 use super::entities::{Universe, universe};
-use super::{ClientError, Common, Connection, DIFFERENT};
+use super::{Common, Connection, DIFFERENT, Result};
 use crate::store::UniverseId;
 
 #[derive(Debug, Clone, Args)]
@@ -59,7 +59,7 @@ struct DiffOperand {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::open(&self.common, dir).await?;
         let read = self.read(&mut connection).await;
         connection.close().await?;
@@ -69,7 +69,7 @@ impl Arguments {
         if difference.is_none() { Ok(ExitCode::SUCCESS) } else { Ok(ExitCode::from(DIFFERENT)) }
     }
 
-    async fn read(&self, connection: &mut Connection) -> Result<(Universe, Universe), ClientError> {
+    async fn read(&self, connection: &mut Connection) -> Result<(Universe, Universe)> {
         let from = universe(connection, &self.id, self.from).await?;
         let other = self.other.as_ref().unwrap_or(&self.id);
         let to = universe(connection, other, self.to).await?;

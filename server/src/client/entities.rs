@@ -7,7 +7,7 @@ use serde_json::Value;
 use universe_core::State;
 
 use super::connection::path_of;
-use super::{ClientError, Connection};
+use super::{ClientError, Connection, Result};
 use crate::store::UniverseId;
 
 /// A universe at a revision.
@@ -31,7 +31,7 @@ pub(super) async fn record(
     connection: &mut Connection,
     id: &UniverseId,
     revision: Option<u64>,
-) -> Result<Bytes, ClientError> {
+) -> Result<Bytes> {
     let mut path = path_of(id);
     if let Some(revision) = revision {
         path = format!("{path}?revision={revision}");
@@ -45,7 +45,7 @@ pub(super) async fn universe(
     connection: &mut Connection,
     id: &UniverseId,
     revision: Option<u64>,
-) -> Result<Universe, ClientError> {
+) -> Result<Universe> {
     let body = record(connection, id, revision).await?;
     let reply: UniverseReply = connection.read(&body)?;
     let state = State::from_partial(reply.state);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use universe_core::Family;
 
 use super::entities::{Universe, record, universe};
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection, Result, print};
 use crate::store::UniverseId;
 use crate::view::{EntityPage, Selection};
 
@@ -53,7 +53,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::open(&self.common, dir).await?;
         if self.common.json && self.is_whole() {
             let read = record(&mut connection, &self.id, self.revision).await;
@@ -74,7 +74,7 @@ impl Arguments {
             && self.kind.is_none()
     }
 
-    fn show(self, universe: &Universe) -> Result<ExitCode, ClientError> {
+    fn show(self, universe: &Universe) -> Result<ExitCode> {
         let given = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
         let selection = Selection {
             families: (!self.family.is_empty()).then(|| self.family.clone()),

@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{ClientError, Common, Connection};
+use super::{ClientError, Common, Connection, Result};
 
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let asked = timeout(Duration::from_secs(self.timeout), async {
             let mut connection = Connection::to_server(&self.common, dir).await?;
             connection.ask(Method::GET, "/readyz", &[], Bytes::new()).await

@@ -9,7 +9,7 @@ use http::Method;
 use http::header::LINK;
 
 use super::connection::Summary;
-use super::{ClientError, Common, Connection};
+use super::{Common, Connection, Result};
 
 /// The number of universes on a page.
 const PAGE: usize = 500;
@@ -21,7 +21,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::open(&self.common, dir).await?;
         let listed = all(&mut connection).await;
         connection.close().await?;
@@ -41,7 +41,7 @@ impl Arguments {
 }
 
 /// All universes, read page by page.
-pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Summary>, ClientError> {
+pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Summary>> {
     let mut listed = Vec::new();
     let mut path = format!("/universes?view=summary&limit={PAGE}");
     loop {

@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::Value;
 
 use super::connection::path_of;
-use super::{ClientError, Common, Connection};
+use super::{Common, Connection, Result};
 use crate::store::UniverseId;
 
 #[derive(Debug, Clone, Args)]
@@ -40,7 +40,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut query = Serializer::new(String::new());
         let lists = [("bodies", &self.bodies), ("separations", &self.separations)];
         let lists = lists.into_iter().filter(|(_, ids)| !ids.is_empty());

@@ -13,7 +13,7 @@ use serde_json::{Deserializer, Value};
 use tokio::sync::mpsc;
 
 use super::connection::path_of;
-use super::{ClientError, Common, Connection};
+use super::{ClientError, Common, Connection, Result};
 use crate::commands::MAX_COMMANDS;
 use crate::store::UniverseId;
 
@@ -51,17 +51,17 @@ pub struct Arguments {
 }
 
 /// A command, or the error in its place.
-type SentText = Result<Box<RawValue>, ClientError>;
+type SentText = Result<Box<RawValue>>;
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::open(&self.common, dir).await?;
         let sent = self.send(&mut connection).await;
         connection.close().await?;
         sent.map(|()| ExitCode::SUCCESS)
     }
 
-    async fn send(&self, connection: &mut Connection) -> Result<(), ClientError> {
+    async fn send(&self, connection: &mut Connection) -> Result<()> {
         let mut given = read_all(self.commands.clone());
         if self.atomic {
             let mut commands = Vec::new();
@@ -101,7 +101,7 @@ impl Arguments {
         body: Vec<u8>,
         expect: Option<u64>,
         number: usize,
-    ) -> Result<Option<u64>, ClientError> {
+    ) -> Result<Option<u64>> {
         let path = format!("{}/commands?result=changes", path_of(&self.id));
         let expect = expect.map(|revision| format!("\"{revision}\""));
         let key = self.key.as_ref().map(|key| match number {

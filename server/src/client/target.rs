@@ -9,7 +9,7 @@ use service_host::{Trust, read_token};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-use super::{ClientError, Common};
+use super::{ClientError, Common, Result};
 
 /// A connection, with or without TLS.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -32,7 +32,7 @@ impl Target {
     ///
     /// # Errors
     /// The URL does not name a server, or a file or variable cannot be used.
-    pub(super) fn read(url: &str, common: &Common) -> Result<Self, ClientError> {
+    pub(super) fn read(url: &str, common: &Common) -> Result<Self> {
         let given = |problem: String| ClientError::Given(problem);
         let wrong = || {
             given(format!(
@@ -107,7 +107,7 @@ impl fmt::Display for Target {
 }
 
 /// The header with the token, if there is one. Errors do not contain the token.
-fn authorization(common: &Common) -> Result<Option<HeaderValue>, ClientError> {
+fn authorization(common: &Common) -> Result<Option<HeaderValue>> {
     let token = match (&common.token_file, &common.token_env) {
         (Some(file), _) => {
             read_token(file).map_err(|problem| ClientError::Given(problem.to_string()))?

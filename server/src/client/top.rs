@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::connection::Summary;
-use super::{ClientError, Common, Connection, list, print};
+use super::{ClientError, Common, Connection, Result, list, print};
 
 /// Clears a terminal and moves the cursor to the first line.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
@@ -80,7 +80,7 @@ struct Active {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::to_server(&self.common, dir).await?;
         let mut before = Sample::take(&mut connection).await?;
         let clears = !self.once && !self.common.json && io::stdout().is_terminal();
@@ -105,7 +105,7 @@ impl Arguments {
 }
 
 impl Sample {
-    async fn take(connection: &mut Connection) -> Result<Self, ClientError> {
+    async fn take(connection: &mut Connection) -> Result<Self> {
         let asked = connection.ask(Method::GET, "/metrics", &[], Bytes::new());
         let figures = match asked.await {
             Ok(reply) => Figures::read(&String::from_utf8_lossy(&reply.body)),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::connection::path_of;
 use super::feed::{Event, Feed};
-use super::{ClientError, Common, Connection, print};
+use super::{ClientError, Common, Connection, Result, print};
 use crate::store::UniverseId;
 
 /// The pause before the client reconnects to a server.
@@ -39,7 +39,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode> {
         let mut connection = Connection::to_server(&self.common, dir).await?;
         let mut last = match self.after {
             Some(after) => after,
@@ -91,7 +91,7 @@ impl Arguments {
         }
     }
 
-    fn report(&self, event: &Event) -> Result<(), ClientError> {
+    fn report(&self, event: &Event) -> Result<()> {
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
         if self.common.json {
             let line = json!({ "revision": event.id, "event": event.kind, "data": data });
@@ -111,7 +111,7 @@ impl Arguments {
 }
 
 /// The present revision of a universe.
-async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64, ClientError> {
+async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64> {
     let path = path_of(id);
     let reply = match connection.ask(Method::HEAD, &path, &[], Bytes::new()).await {
         // An error response to HEAD has no body.

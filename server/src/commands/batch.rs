@@ -7,7 +7,7 @@ use bytes::Bytes;
 use universe_core::{Applied, Command, CommandKind, Findings, State};
 
 use super::job::Job;
-use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
+use super::{Processed, Reducer, Replacement, Request, Result, ServiceError, Universe, entry};
 use crate::store::{CommandId, NewEntry, Revision, Timestamp};
 
 /// The size in bytes at which a batch takes no more entries.
@@ -74,7 +74,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], mut rules: Rules) -> Batc
 
 impl Batch {
     /// Applies the commands of a request, all of them or none.
-    fn process(&mut self, request: &Request, rules: &Rules) -> Result<Outcome, ServiceError> {
+    fn process(&mut self, request: &Request, rules: &Rules) -> Result<Outcome> {
         let landed = request.key.and_then(|key| self.landed.get(&key));
         if let Some(revision) = landed {
             return Ok(Outcome::Landed(*revision));
@@ -116,7 +116,7 @@ impl Batch {
         command: &Command,
         index: Option<usize>,
         rules: &Rules,
-    ) -> Result<Applied, ServiceError> {
+    ) -> Result<Applied> {
         let id = &self.universe.id;
         let reduced = || (rules.reducer)(state, command);
         let applied = catch_unwind(AssertUnwindSafe(reduced));
@@ -143,7 +143,7 @@ impl Batch {
         &mut self,
         replacement: &Replacement,
         expected: Option<Revision>,
-    ) -> Result<Outcome, ServiceError> {
+    ) -> Result<Outcome> {
         self.expect(expected)?;
         self.record(entry::of_replacement(replacement)?, None);
         if let Some(name) = &replacement.name {
@@ -157,7 +157,7 @@ impl Batch {
         Ok(Outcome::Replaced(self.universe.clone()))
     }
 
-    fn expect(&self, expected: Option<Revision>) -> Result<(), ServiceError> {
+    fn expect(&self, expected: Option<Revision>) -> Result<()> {
         let revision = self.universe.revision;
         if expected.is_some_and(|expected| expected != revision) {
             return Err(ServiceError::Conflict { id: self.universe.id.clone(), revision });

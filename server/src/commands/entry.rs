@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use universe_core::{Command, Event, State};
 
-use super::{Replacement, ServiceError};
+use super::{Replacement, Result, ServiceError};
 
 /// The size in bytes up to which a text may grow while it is written. A larger text is only measured at first.
 const GROWING: usize = 64 << 10;
@@ -73,11 +73,11 @@ pub(super) fn of_command(
     command: &Command,
     events: &[Event],
     together: Option<usize>,
-) -> Result<Bytes, ServiceError> {
+) -> Result<Bytes> {
     write(&CommandEntry { command, events, together })
 }
 
-pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, ServiceError> {
+pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes> {
     write(&ReplacementEntry {
         name: replacement.name.as_deref(),
         state: replacement.state.as_ref(),
@@ -86,7 +86,7 @@ pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, Service
 
 /// Writes an entry. A buffer of the exact size is allocated for a large one, because a buffer that grows is at times in
 /// memory twice.
-fn write(entry: &impl Serialize) -> Result<Bytes, ServiceError> {
+fn write(entry: &impl Serialize) -> Result<Bytes> {
     let written = || -> serde_json::Result<Vec<u8>> {
         let mut beginning = Beginning::default();
         serde_json::to_writer(&mut beginning, entry)?;

@@ -4,6 +4,9 @@ use universe_core::Refusal;
 
 use crate::store::{AppendError, CreateError, DeleteError, ReadError, Revision, UniverseId};
 
+/// What the service answers with.
+pub(super) type Result<T, E = ServiceError> = std::result::Result<T, E>;
+
 /// Why a request was not carried out. Each message names the universe, if there is one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::{Processed, Replacement, Request, ServiceError, Universe};
+use super::{Processed, Replacement, Request, Result, ServiceError, Universe};
 use crate::store::Revision;
 
-type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
+type Reply<T> = oneshot::Sender<Result<T>>;
 
 /// A job for the writer.
 pub(super) enum Job {

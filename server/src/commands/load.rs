@@ -7,7 +7,7 @@ use serde_json::Value;
 use universe_core::{Applied, Command, Findings, State};
 
 use super::texts::TextPlace;
-use super::{LogEntry, Processed, ServiceError, Universe};
+use super::{LogEntry, Processed, Result, ServiceError, Universe};
 use crate::offload;
 use crate::store::{
     Base, CommandId, Entry, ReadError, Record, Revision, Snapshot, TailError, UniverseId,
@@ -33,7 +33,7 @@ pub(super) struct Loaded {
 }
 
 /// Reads a universe at the head of its log.
-pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loaded, ServiceError> {
+pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loaded> {
     load_until(store, id, None).await
 }
 
@@ -43,7 +43,7 @@ pub(super) fn load_until<'a>(
     store: &'a dyn UniverseLog,
     id: &'a UniverseId,
     until: Option<Revision>,
-) -> BoxFuture<'a, Result<Loaded, ServiceError>> {
+) -> BoxFuture<'a, Result<Loaded>> {
     Box::pin(async move {
         for _attempt in 1..ATTEMPTS {
             match try_load(store, id, until).await {
@@ -60,7 +60,7 @@ async fn try_load(
     store: &dyn UniverseLog,
     id: &UniverseId,
     until: Option<Revision>,
-) -> Result<Loaded, ServiceError> {
+) -> Result<Loaded> {
     let reading = |error| ServiceError::reading(id, &error);
     let trimmed = |revision, oldest| ServiceError::Trimmed { id: id.clone(), revision, oldest };
     let Record { meta, head, oldest } = store.record(id).await.map_err(reading)?;
@@ -158,7 +158,7 @@ pub(super) async fn again(
     id: &UniverseId,
     revision: Revision,
     commands: &[Command],
-) -> Result<Processed, ServiceError> {
+) -> Result<Processed> {
     let reused = || ServiceError::KeyReused(id.clone());
     let first = revision.0.checked_sub(commands.len() as u64);
     let first = Revision(first.ok_or_else(reused)?);
@@ -193,7 +193,7 @@ pub(super) async fn again(
 
 impl Loaded {
     /// Applies the next entry.
-    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), ServiceError> {
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<()> {
         apply(&mut self.universe, entry)?;
         self.entries += 1;
         self.entry_bytes += entry.body.len();
@@ -207,7 +207,7 @@ impl Loaded {
     }
 }
 
-async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
+async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State> {
     let owner = id.clone();
     let small = body.len() <= offload::INLINE_BYTES;
     let read = offload::run(small, None, move || state(&owner, body)).await;
@@ -215,7 +215,7 @@ async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceE
 }
 
 /// Replays one entry. An entry that was accepted once must be accepted again; otherwise another program wrote the log.
-fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
+fn apply(universe: &mut Universe, entry: &Entry) -> Result<()> {
     let damaged = |problem: &dyn std::fmt::Display| {
         tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
         ServiceError::Damaged {
@@ -234,7 +234,7 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     Ok(())
 }
 
-fn state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
+fn state(id: &UniverseId, body: Bytes) -> Result<State> {
     read_state(body).map_err(|problem| {
         tracing::error!(universe = %id, problem, "a stored state cannot be read");
         ServiceError::Internal

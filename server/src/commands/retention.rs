@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use uuid::{Uuid, Version};
 
 use super::load::{Loaded, load_until};
-use super::{Change, CommandService, MAX_COMMANDS, ServiceError};
+use super::{Change, CommandService, MAX_COMMANDS, Result, ServiceError};
 use crate::offload;
 use crate::store::{
     Base, KEY_TIME, Page, Record, Revision, Timestamp, TrimError, UniverseId, UniverseLog,
@@ -197,7 +197,7 @@ impl Retention {
         }
     }
 
-    async fn trim(&mut self, id: &UniverseId) -> Result<(), ServiceError> {
+    async fn trim(&mut self, id: &UniverseId) -> Result<()> {
         let store = self.service.store();
         let reading = |error| ServiceError::reading(id, &error);
         let record = store.record(id).await.map_err(reading)?;
@@ -244,11 +244,7 @@ impl Retention {
 }
 
 /// The revision that a log is to begin with, if trimming is worth the cost.
-async fn target(
-    store: &dyn UniverseLog,
-    keep: Keep,
-    record: &Record,
-) -> Result<Option<Revision>, ServiceError> {
+async fn target(store: &dyn UniverseLog, keep: Keep, record: &Record) -> Result<Option<Revision>> {
     let id = &record.meta.id;
     let reading = |error| ServiceError::reading(id, &error);
     let now = Timestamp::now();
@@ -277,7 +273,7 @@ async fn last_before(
     store: &dyn UniverseLog,
     record: &Record,
     time: Timestamp,
-) -> Result<Revision, ServiceError> {
+) -> Result<Revision> {
     let (mut low, mut high) = (record.oldest.0, record.head.revision.0);
     while high - low > 1 {
         let middle = low + (high - low) / 2;

@@ -23,7 +23,7 @@ use super::job::{Done, Job, answer_all};
 use super::load::{Loaded, load};
 use super::texts::TextPlace;
 use super::writers::WriterSlot;
-use super::{Change, CommandService, ServiceError};
+use super::{Change, CommandService, Result, ServiceError};
 use crate::metrics;
 use crate::store::{AppendError, DeleteError, Revision, Turns, UniverseId};
 
@@ -212,7 +212,7 @@ impl Writer {
         jobs.splice(..0, rest);
     }
 
-    async fn loaded(&mut self) -> Result<&Loaded, ServiceError> {
+    async fn loaded(&mut self) -> Result<&Loaded> {
         if self.loaded.is_none() {
             let mut loaded = load(self.service.store(), &self.id).await?;
             loaded.universe.text = TextPlace::new(&self.service.0.texts);

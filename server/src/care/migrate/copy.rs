@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::source::{Source, found};
 use super::verify::{Verified, verify};
-use super::{CareError, failed};
+use super::{Result, failed};
 use crate::store::{
     Append, AppendError, CreateError, DeleteError, Entry, NewEntry, Page, Record, Revision,
     UniverseId, UniverseLog,
@@ -29,7 +29,7 @@ pub(super) struct Copying {
 
 impl Copying {
     /// Checks the universes in the target: each must also be in the source, with the same creation time.
-    pub(super) async fn begin(from: Source, to: Arc<dyn UniverseLog>) -> Result<Self, CareError> {
+    pub(super) async fn begin(from: Source, to: Arc<dyn UniverseLog>) -> Result<Self> {
         let mut next = Some(Page::FIRST);
         while let Some(page) = next {
             let records = to.list(page).await.map_err(failed)?;
@@ -53,7 +53,7 @@ impl Copying {
     }
 
     /// Whether no other process can write into the source any more.
-    pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
+    pub(super) async fn settle(&mut self) -> Result<bool> {
         self.from.settle().await
     }
 
@@ -64,7 +64,7 @@ impl Copying {
     }
 
     /// Copies what the target does not have yet, and compares it.
-    pub(super) async fn pass(&mut self) -> Result<(), CareError> {
+    pub(super) async fn pass(&mut self) -> Result<()> {
         let (mut seen, mut next) = (BTreeSet::new(), Some(Page::FIRST));
         while let Some(page) = next {
             let records = self.from.list(page).await?;
@@ -85,7 +85,7 @@ impl Copying {
     }
 
     /// Copies the entries of a universe up to the head of the source.
-    async fn bring(&mut self, record: &Record) -> Result<(), CareError> {
+    async fn bring(&mut self, record: &Record) -> Result<()> {
         let id = &record.meta.id;
         let mut there = found(self.to.record(id).await)?;
         if there.as_ref().is_some_and(|there| there.meta.created_at != record.meta.created_at) {
@@ -126,7 +126,7 @@ impl Copying {
     }
 
     /// Creates a universe in the target. Returns its first revision, or `None` if it was deleted in the source.
-    async fn create(&self, record: &Record) -> Result<Option<Revision>, CareError> {
+    async fn create(&self, record: &Record) -> Result<Option<Revision>> {
         let id = &record.meta.id;
         let Some(base) = self.from.base(id).await? else {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Copying {
         mut expected: Revision,
         entries: Vec<Entry>,
         name: Option<String>,
-    ) -> Result<Revision, CareError> {
+    ) -> Result<Revision> {
         let keyed = self.from.keyed(id, &entries).await?;
         let new = entries.into_iter().zip(keyed).map(|(entry, keyed)| NewEntry {
             command_id: entry.command_id,
@@ -178,7 +178,7 @@ impl Copying {
         expected: Revision,
         entries: Vec<NewEntry>,
         name: Option<String>,
-    ) -> Result<Revision, CareError> {
+    ) -> Result<Revision> {
         for _ in 0..TRIES {
             let append = Append { expected, entries: entries.clone(), name: name.clone() };
             match self.to.append(id, append).await {
@@ -199,7 +199,7 @@ impl Copying {
     }
 
     /// Deletes a copy whose source was deleted.
-    async fn delete(&mut self, id: &UniverseId) -> Result<(), CareError> {
+    async fn delete(&mut self, id: &UniverseId) -> Result<()> {
         match self.to.delete(id, None).await {
             Ok(()) | Err(DeleteError::NotFound) => {
                 self.verified.remove(id);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use universe_core::State;
 
-use super::{CareError, Location, failed};
+use super::{CareError, Location, Result, failed};
 use crate::care::{export, off, present};
 use crate::commands::{CommandService, ServiceLimits};
 use crate::store::sqlite::{Inspector, OpenError, Options, Stretch, View};
@@ -27,10 +27,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) async fn open(
-        location: &Location,
-        authorities: Option<&Path>,
-    ) -> Result<Self, CareError> {
+    pub(super) async fn open(location: &Location, authorities: Option<&Path>) -> Result<Self> {
         let Location::Directory(dir) = location else {
             let log = location.open(authorities).await?;
             let is_directory = false;
@@ -46,7 +43,7 @@ impl Source {
     }
 
     /// Opens the directory and takes its lock, if no server holds it.
-    async fn take(dir: &Path) -> Result<Option<Self>, CareError> {
+    async fn take(dir: &Path) -> Result<Option<Self>> {
         let dir = dir.to_owned();
         let opened = off(move || match SqliteStore::open(&dir, Options::default()) {
             Ok(store) => Ok(Some(store)),
@@ -58,7 +55,7 @@ impl Source {
     }
 
     /// Takes the lock of the directory if it is free. Returns whether no other process can write into it any more.
-    pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
+    pub(super) async fn settle(&mut self) -> Result<bool> {
         if let Self::Used(dir) = self
             && let Some(taken) = Self::take(dir).await?
         {
@@ -76,14 +73,14 @@ impl Source {
         !matches!(self, Self::Open { is_directory: false, .. })
     }
 
-    pub(super) async fn list(&self, page: Page) -> Result<Vec<Record>, CareError> {
+    pub(super) async fn list(&self, page: Page) -> Result<Vec<Record>> {
         match self {
             Self::Open { log, .. } => log.list(page).await.map_err(failed),
             Self::Used(dir) => look(dir, move |view| Ok(view.list(&page)?)).await,
         }
     }
 
-    pub(super) async fn record(&self, id: &UniverseId) -> Result<Option<Record>, CareError> {
+    pub(super) async fn record(&self, id: &UniverseId) -> Result<Option<Record>> {
         match self {
             Self::Open { log, .. } => found(log.record(id).await),
             Self::Used(dir) => {
@@ -93,7 +90,7 @@ impl Source {
         }
     }
 
-    pub(super) async fn base(&self, id: &UniverseId) -> Result<Option<Base>, CareError> {
+    pub(super) async fn base(&self, id: &UniverseId) -> Result<Option<Base>> {
         match self {
             Self::Open { log, .. } => found(log.base(id).await),
             Self::Used(dir) => {
@@ -103,7 +100,7 @@ impl Source {
         }
     }
 
-    pub(super) async fn snapshot(&self, id: &UniverseId) -> Result<Option<Snapshot>, CareError> {
+    pub(super) async fn snapshot(&self, id: &UniverseId) -> Result<Option<Snapshot>> {
         match self {
             Self::Open { log, .. } => found(log.snapshot(id).await).map(Option::flatten),
             Self::Used(dir) => {
@@ -119,7 +116,7 @@ impl Source {
         id: &UniverseId,
         after: Revision,
         until: Revision,
-    ) -> Result<Vec<Entry>, CareError> {
+    ) -> Result<Vec<Entry>> {
         let most =
             usize::try_from(until.0.saturating_sub(after.0)).map_or(SOME, |most| most.min(SOME));
         match self {
@@ -139,11 +136,7 @@ impl Source {
     }
 
     /// For each of these entries, whether its command is found by its key.
-    pub(super) async fn keyed(
-        &self,
-        id: &UniverseId,
-        entries: &[Entry],
-    ) -> Result<Vec<bool>, CareError> {
+    pub(super) async fn keyed(&self, id: &UniverseId, entries: &[Entry]) -> Result<Vec<bool>> {
         match self {
             Self::Open { log, .. } => keyed(&**log, id, entries).await,
             Self::Used(dir) => {
@@ -162,7 +155,7 @@ impl Source {
     }
 
     /// The state at a revision.
-    pub(super) async fn state(&self, id: &UniverseId, at: Revision) -> Result<State, CareError> {
+    pub(super) async fn state(&self, id: &UniverseId, at: Revision) -> Result<State> {
         match self {
             Self::Open { log, .. } => state(log, id, at).await,
             Self::Used(dir) => {
@@ -185,7 +178,7 @@ pub(super) async fn entries(
     id: &UniverseId,
     after: Revision,
     most: usize,
-) -> Result<Vec<Entry>, CareError> {
+) -> Result<Vec<Entry>> {
     let mut read = Vec::with_capacity(most);
     let mut tail = log.tail(id, after).take(most);
     while let Some(entry) = tail.next().await {
@@ -204,7 +197,7 @@ pub(super) async fn keyed(
     log: &dyn UniverseLog,
     id: &UniverseId,
     entries: &[Entry],
-) -> Result<Vec<bool>, CareError> {
+) -> Result<Vec<bool>> {
     let oldest = found(log.oldest_keyed(id).await)?.flatten();
     let mut keyed = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -223,13 +216,13 @@ pub(super) async fn state(
     log: &Arc<dyn UniverseLog>,
     id: &UniverseId,
     at: Revision,
-) -> Result<State, CareError> {
+) -> Result<State> {
     let service = CommandService::new(Arc::clone(log), ServiceLimits::default());
     Ok(service.at(id, at).await?.state)
 }
 
 /// The result of a read. `None` if the universe was deleted.
-pub(super) fn found<T>(read: Result<T, ReadError>) -> Result<Option<T>, CareError> {
+pub(super) fn found<T>(read: Result<T, ReadError>) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(ReadError::NotFound) => Ok(None),
@@ -246,8 +239,8 @@ fn damaged(id: &UniverseId, first: Revision, last: Revision) -> CareError {
 /// Reads the directory as of one moment, while its server runs.
 async fn look<T: Send + 'static>(
     dir: &Path,
-    read: impl FnOnce(&View<'_>) -> Result<T, CareError> + Send + 'static,
-) -> Result<T, CareError> {
+    read: impl FnOnce(&View<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
     let dir = dir.to_owned();
     off(move || {
         let inspector = Inspector::open(&dir)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::source::{self, Source, found};
-use super::{CareError, failed};
+use super::{Result, failed};
 use crate::store::{Record, Revision, SnapshotError, UniverseId, UniverseLog};
 
 /// The number of entries that are compared at once.
@@ -37,7 +37,7 @@ pub(super) async fn verify(
     to: &Arc<dyn UniverseLog>,
     record: &Record,
     before: Option<&Verified>,
-) -> Result<Option<Verified>, CareError> {
+) -> Result<Option<Verified>> {
     let id = &record.meta.id;
     let Some(there) = found(to.record(id).await)? else {
         return Ok(None);
@@ -95,11 +95,7 @@ pub(super) async fn verify(
 }
 
 /// Copies the snapshot. It only saves time, so a snapshot that does not fit is skipped.
-async fn keep_snapshot(
-    from: &Source,
-    to: &dyn UniverseLog,
-    id: &UniverseId,
-) -> Result<(), CareError> {
+async fn keep_snapshot(from: &Source, to: &dyn UniverseLog, id: &UniverseId) -> Result<()> {
     let Some(snapshot) = from.snapshot(id).await? else {
         return Ok(());
     };

@@ -9,9 +9,9 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 use super::ATTEMPTS;
-use crate::commands::ServiceError;
 use crate::commands::batch::Batch;
 use crate::commands::job::Job;
+use crate::commands::{Result, ServiceError};
 use crate::store::{Append, AppendError, CommandId, Revision, TailError, UniverseId, UniverseLog};
 
 /// The pause before a failed store is asked again.
@@ -89,7 +89,7 @@ pub(super) async fn landed(
     store: &dyn UniverseLog,
     id: &UniverseId,
     jobs: &[Job],
-) -> Result<HashMap<CommandId, Revision>, ServiceError> {
+) -> Result<HashMap<CommandId, Revision>> {
     let keys = jobs.iter().filter_map(|job| match job {
         Job::Process { request, .. } => request.key,
         _ => None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
-use super::{Change, ServiceError, Writer};
+use super::{Change, Result, ServiceError, Writer};
 use crate::commands::load::{self, Loaded};
 use crate::commands::texts::TextPlace;
 use crate::commands::{LogEntry, Universe};
@@ -76,7 +76,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], or the store's failure.
-    pub(super) async fn catch_up(&mut self) -> Result<(), ServiceError> {
+    pub(super) async fn catch_up(&mut self) -> Result<()> {
         let Some(mut loaded) = self.loaded.take() else {
             return Ok(());
         };

@@ -6,7 +6,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use universe_core::State;
 
 use super::Writer;
-use crate::commands::{CommandService, ServiceError};
+use crate::commands::{CommandService, Result};
 use crate::offload;
 use crate::store::{Revision, Snapshot, UniverseId};
 
@@ -17,7 +17,7 @@ const SNAPSHOT_BYTES: usize = 8 << 20;
 
 impl Writer {
     /// Returns `max` if the universe is larger than that in bytes of JSON. Loads the universe if necessary.
-    pub(super) async fn full(&mut self, max: usize) -> Result<Option<usize>, ServiceError> {
+    pub(super) async fn full(&mut self, max: usize) -> Result<Option<usize>> {
         if self.loaded().await?.bytes() <= max {
             return Ok(None);
         }
