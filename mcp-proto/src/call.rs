@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::json::{self, Meter, Object};
 use crate::jsonrpc::{
-    self, ErrorObject, Message, Notification, ReadError, Request, RequestId, Response,
+    self, Message, Notification, ReadError, Request, RequestId, Response, Result,
 };
 use crate::lifecycle::ModernMeta;
 use read::PlainCall;
@@ -133,7 +133,7 @@ impl Called {
     ///
     /// # Errors
     /// As [`ModernMeta::take`].
-    pub(crate) fn take_modern(&mut self) -> Result<ModernMeta, ErrorObject> {
+    pub(crate) fn take_modern(&mut self) -> Result<ModernMeta> {
         match self {
             Self::Tool(call) => call.modern.take().ok_or_else(ModernMeta::unclaimed),
             Self::Other(request) => ModernMeta::take(&mut request.params),

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::handler::Arguments;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::service::Handle;
 
 /// The most values of one answer (schema: `CompleteResult`).
@@ -190,7 +190,7 @@ impl CompletionRegistry {
 
 impl CompleteParams {
     /// −32602 for params that do not match the schema (`CompleteRequestParams`).
-    pub(crate) fn read(params: &Map<String, Value>) -> Result<Self, ErrorObject> {
+    pub(crate) fn read(params: &Map<String, Value>) -> Result<Self> {
         let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
         let reference = params.get("ref").unwrap_or(&Value::Null);
         let reference = match text(reference, "type").as_deref() {
@@ -218,7 +218,7 @@ impl CompleteParams {
 }
 
 /// `context.arguments`: strings by name.
-fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>, ErrorObject> {
+fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>> {
     let wrong =
         || ErrorObject::invalid_params("params.context.arguments must be an object of strings");
     let mut context = json::object_or_empty(context.cloned()).ok_or_else(wrong)?;

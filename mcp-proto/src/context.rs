@@ -18,7 +18,7 @@ use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Over};
 use crate::change::Notify;
 use crate::input::Input;
-use crate::jsonrpc::{ErrorObject, RequestId};
+use crate::jsonrpc::{ErrorObject, RequestId, Result};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
 use crate::outbox::Outbox;
@@ -160,7 +160,7 @@ impl Context {
     pub async fn run_long<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ErrorObject> {
+    ) -> Result<T> {
         let client = self.client.clone();
         let work = move || {
             // The wait may have been long.

@@ -24,6 +24,7 @@ use members::Members;
 
 pub(crate) use write::append_all;
 
+pub(crate) use error::Result;
 pub use error::{ErrorObject, MessageError, ReadError};
 pub use payload::Payload;
 

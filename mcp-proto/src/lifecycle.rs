@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::Icon;
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
 pub use capabilities::ClientCapabilities;
@@ -170,7 +170,7 @@ impl ModernMeta {
 
     /// Takes `_meta` out of the params and validates it: −32602 if it is missing or malformed, then −32022 for a
     /// version that is not served.
-    pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorObject> {
+    pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self> {
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             Some(_) => {

@@ -40,7 +40,7 @@ use crate::change::{Change, Notify};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json::quoted;
-use crate::jsonrpc::{ErrorObject, Payload, Request, RequestId, Response};
+use crate::jsonrpc::{ErrorObject, Payload, Request, RequestId, Response, Result};
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::resource::ResourceSource;
 use crate::scopes::Wanted;
@@ -87,7 +87,7 @@ pub(crate) struct Inner {
     /// The result of `server/discover`.
     discover: Option<Payload>,
     /// The result of `initialize` for each revision, once a client has asked for it.
-    pub(crate) initialized: [OnceLock<Result<Payload, ErrorObject>>; ProtocolVersion::ALL.len()],
+    pub(crate) initialized: [OnceLock<Result<Payload>>; ProtocolVersion::ALL.len()],
     /// Decides whether a resource may be subscribed to, if the resources themselves do not.
     on_subscribe: Option<SubscribeCheck>,
     pub(crate) changes: Changes,
@@ -167,7 +167,7 @@ impl Server {
         hint: Option<CacheHint>,
         meta: Option<&Map<String, Value>>,
         era: Era,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         Payload::of(&wire::Complete::new(result, hint, meta, era, &self.0.info_json))
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::budget::Held;
 use crate::call::{CallToolRequest, Called, TOOLS_CALL};
 use crate::context::Context;
-use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::jsonrpc::{ErrorObject, Payload, Request, Result};
 use crate::scopes::Guarded;
 
 pub use crate::cause::Cause;
@@ -43,7 +43,7 @@ pub struct Call {
 /// How a [`Call`] ended: with a result, which may be that of a tool that failed, or with a protocol error.
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct Outcome(pub(crate) Result<Payload, ErrorObject>);
+pub struct Outcome(pub(crate) Result<Payload>);
 
 /// The warnings of a call, and the memory that its client holds for what was read from text.
 #[derive(Debug)]

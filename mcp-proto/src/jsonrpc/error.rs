@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::{MAX_REQUEST_ID_BYTES, RequestId, Response};
 use crate::json::quoted;
 
+/// What a request is answered with.
+pub(crate) type Result<T, E = ErrorObject> = std::result::Result<T, E>;
+
 /// The `error` of a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorObject {

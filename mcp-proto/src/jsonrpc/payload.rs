@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ErrorObject;
+use super::{ErrorObject, Result};
 use crate::budget::{Client, Held, Over};
 use crate::json;
 
@@ -52,7 +52,7 @@ impl Payload {
     /// # Errors
     /// −32603 when the value cannot be written as JSON (a map whose keys are not strings, or an error of the type's
     /// `Serialize`).
-    pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
+    pub fn of(value: &impl Serialize) -> Result<Self> {
         json::to_json(value)
             .map(|json| Self::own(json.into_bytes(), 0))
             .map_err(|error| ErrorObject::not_serialised(&error))

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError, Meter};
-use crate::jsonrpc::{ErrorObject, Message, MessageError, Request};
+use crate::jsonrpc::{ErrorObject, Message, MessageError, Request, Result};
 use crate::lifecycle::ModernMeta;
 
 /// Reads at most this many members of an array, as raw text; `None` if there are more.
@@ -56,7 +56,7 @@ fn read_member(text: &[u8], meter: &Meter) -> Result<Message, MessageError> {
 }
 
 /// Refuses a request that must not be part of a batch: −32600.
-pub(crate) fn check_in_batch(request: &Request) -> Result<(), ErrorObject> {
+pub(crate) fn check_in_batch(request: &Request) -> Result<()> {
     let what = if request.method == "initialize" {
         "initialize"
     } else if ModernMeta::is_claimed(&request.params) {

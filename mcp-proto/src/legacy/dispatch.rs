@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::method::Method;
 use crate::legacy::tasks;
 use crate::logging::LogLevel;
@@ -16,7 +16,7 @@ pub(crate) async fn answer(
     method: Method,
     params: &Map<String, Value>,
     context: &Context,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     match method {
         Method::Subscribe => subscribe(server, params, context).await,
         Method::Unsubscribe => {
@@ -39,7 +39,7 @@ async fn subscribe(
     server: &Server,
     params: &Map<String, Value>,
     context: &Context,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     let uri = read_uri(params)?;
     let checked = server.check_subscription(uri, || context.clone()).await;
     checked.map_err(|error| {
@@ -52,7 +52,7 @@ async fn subscribe(
 }
 
 /// `logging/setLevel`; the transport keeps the level.
-fn set_log_level(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
+fn set_log_level(params: &Map<String, Value>) -> Result<Payload> {
     let level = params.get("level").and_then(Value::as_str);
     match level.map(str::parse::<LogLevel>) {
         Some(Ok(_)) => Payload::of(&json!({})),
@@ -63,7 +63,7 @@ fn set_log_level(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
     }
 }
 
-fn read_uri(params: &Map<String, Value>) -> Result<&str, ErrorObject> {
+fn read_uri(params: &Map<String, Value>) -> Result<&str> {
     let uri = params.get("uri").and_then(Value::as_str);
     uri.ok_or_else(|| ErrorObject::invalid_params("params.uri must be a string"))
 }

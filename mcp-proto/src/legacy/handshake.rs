@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::json;
-use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::jsonrpc::{ErrorObject, Payload, Request, Result};
 use crate::lifecycle::{
     ClientCapabilities, Implementation, ServerCapabilities, malformed_capability,
 };
@@ -41,7 +41,7 @@ struct InitializeResult<'a> {
 
 impl Server {
     /// The result of `initialize`; the transport creates the session. It is written when a client first asks for it.
-    pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
+    pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload> {
         let write = || {
             let result = Payload::of(&InitializeResult {
                 protocol_version: version,
@@ -61,7 +61,7 @@ impl Server {
 impl InitializeParams {
     /// Reads and checks the params: −32602 without the string `protocolVersion`, or above [`MAX_CLIENT_BYTES`] or
     /// [`MAX_CAPABILITY_VALUES`].
-    pub(crate) fn read(request: Request) -> Result<Self, ErrorObject> {
+    pub(crate) fn read(request: Request) -> Result<Self> {
         let (mut protocol_version, mut capabilities, mut client_info) = (None, None, None);
         for (member, value) in request.params {
             match &*member {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::context::{Context, Waits};
 use crate::input::{Input, Questions};
 use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::asking::{ClientQuestions, Problem};
 use crate::server::rounds::config::MAX_ROUNDS;
 use crate::server::{Method, Offered, Server};
@@ -21,7 +21,7 @@ pub(crate) async fn all(
     offered: &Offered,
     method: Method,
     mut call: Call,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     let mut answers = BTreeMap::new();
     let mut room = server.0.rounds.config.max_answer_bytes;
     for _ in 0..MAX_ROUNDS {
@@ -76,7 +76,7 @@ fn not_answered(
     method: Method,
     call: &Call,
     (code, problem): Problem,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     if method != Method::CallTool {
         return Err(ErrorObject::new(ErrorObject::INTERNAL, problem));
     }

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 
 use crate::call::Called;
 use crate::context::{ClientSide, Context, Incoming};
-use crate::jsonrpc::{ErrorObject, Request, Response};
+use crate::jsonrpc::{ErrorObject, Request, Response, Result};
 use crate::legacy::batch::is_batch;
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
@@ -59,11 +59,7 @@ impl Legacy {
     }
 
     /// The answer to `initialize`; `None` for any other request. A second one replaces the first.
-    pub(crate) fn initialize(
-        &mut self,
-        server: &Server,
-        request: Request,
-    ) -> Result<Response, ErrorObject> {
+    pub(crate) fn initialize(&mut self, server: &Server, request: Request) -> Result<Response> {
         let id = request.id.clone();
         let params = InitializeParams::read(request)?;
         let version = params.negotiated();
@@ -73,7 +69,7 @@ impl Legacy {
     }
 
     /// The context of a request of the session.
-    pub(crate) fn context(&self, method: &str, incoming: Incoming) -> Result<Context, ErrorObject> {
+    pub(crate) fn context(&self, method: &str, incoming: Incoming) -> Result<Context> {
         // A ping is in order before the handshake too (MCP 2025-11-25, "Lifecycle").
         if self.session.is_none() && method != "ping" {
             return Err(ErrorObject::invalid_params(
@@ -94,7 +90,7 @@ impl Legacy {
         called: &Called,
         batch: Option<u64>,
         running: impl Iterator<Item = &'r Running>,
-    ) -> Result<Running, ErrorObject> {
+    ) -> Result<Running> {
         let change = SessionChange::of(called);
         match (&change, &mut self.session) {
             (Some(SessionChange::Subscribe(uri)), Some(session)) => {

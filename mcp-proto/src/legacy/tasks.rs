@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::context::Context;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::asking::{ANSWER_INVALID, CANNOT_BE_ASKED, ClientQuestions, Problem};
 use crate::legacy::method::Method;
 use crate::server::{Offered, Server, Start, wire};
@@ -28,7 +28,7 @@ pub(crate) async fn answer(
     method: Method,
     params: &Map<String, Value>,
     context: &Context,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     if !has_tasks(context) {
         return Err(ErrorObject::method_not_found(method.name()));
     }
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
     }
 }
 
-async fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
+async fn cancel(server: &Server, entry: &Entry) -> Result<()> {
     if let Some(tasks) = server.tasks()
         && tasks.cancel(entry).await?
     {
@@ -59,11 +59,7 @@ async fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
 }
 
 /// Waits for the end of a task, wherever it runs, and returns what its call would have returned.
-async fn task_result(
-    server: &Server,
-    entry: &Arc<Entry>,
-    context: &Context,
-) -> Result<Payload, ErrorObject> {
+async fn task_result(server: &Server, entry: &Arc<Entry>, context: &Context) -> Result<Payload> {
     let following = server.tasks().and_then(|tasks| tasks.follow(entry));
     let Some(following) = following else {
         return result_of(server, entry, context).await;
@@ -79,11 +75,7 @@ async fn task_result(
 
 /// Waits for the end of a task whose changes are all seen here. Meanwhile its questions are sent on this request's
 /// stream, as long as no newer request waits for the same task.
-async fn result_of(
-    server: &Server,
-    entry: &Arc<Entry>,
-    context: &Context,
-) -> Result<Payload, ErrorObject> {
+async fn result_of(server: &Server, entry: &Arc<Entry>, context: &Context) -> Result<Payload> {
     let attached = entry.attach(context.outbox.clone());
     let mut state = entry.subscribe();
     loop {
@@ -160,7 +152,7 @@ async fn list_tasks(
     server: &Server,
     params: &Map<String, Value>,
     context: &Context,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     let list = Method::ListTasks.name();
     let after = match server.start(list, params, context)? {
         Start::More(Some(after)) => after.parse().map_err(|_| ErrorObject::internal())?,
@@ -182,7 +174,7 @@ async fn list_tasks(
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
-pub(crate) fn calling(offered: &Offered, call: &mut Call) -> Result<Calling, ErrorObject> {
+pub(crate) fn calling(offered: &Offered, call: &mut Call) -> Result<Calling> {
     let Call { name, params, context, .. } = call;
     let name = name.as_deref();
     let support = name.and_then(|name| offered.tools.task_support(name));
@@ -214,7 +206,7 @@ pub(crate) fn calling(offered: &Offered, call: &mut Call) -> Result<Calling, Err
 }
 
 /// `CreateTaskResult`.
-pub(crate) fn created(task: TaskView<'_>) -> Result<Payload, ErrorObject> {
+pub(crate) fn created(task: TaskView<'_>) -> Result<Payload> {
     #[derive(Serialize)]
     struct Created<'a> {
         task: TaskView<'a>,
@@ -223,11 +215,7 @@ pub(crate) fn created(task: TaskView<'_>) -> Result<Payload, ErrorObject> {
 }
 
 /// The final stage of a task whose tool has ended: a failure of the tool is a failure of the task.
-pub(crate) fn ended(
-    server: &Server,
-    entry: &Entry,
-    mut result: CallToolResult,
-) -> Result<Stage, ErrorObject> {
+pub(crate) fn ended(server: &Server, entry: &Entry, mut result: CallToolResult) -> Result<Stage> {
     relate(result.meta.get_or_insert_default(), &entry.id);
     let failed = result.is_error;
     let result = server.tool_result(&result, entry.version)?;
@@ -240,7 +228,7 @@ fn has_tasks(context: &Context) -> bool {
 }
 
 /// `TaskMetadata` of 2025-11-25.
-fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
+fn read_ttl(task: &Value) -> Result<Option<Duration>> {
     let unfit = |problem| Err(ErrorObject::invalid_params(problem));
     let Some(task) = task.as_object() else {
         return unfit("params.task must be an object such as {\"ttl\": 60000}");
@@ -257,13 +245,13 @@ fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
 }
 
 /// The task as it is now.
-fn task(entry: &Entry) -> Result<Payload, ErrorObject> {
+fn task(entry: &Entry) -> Result<Payload> {
     let state = entry.state();
     Payload::of(&TaskView { entry, state: &state, detailed: false })
 }
 
 /// The answer that the call of an ended task would have had.
-fn outcome(entry: &Entry) -> Result<Payload, ErrorObject> {
+fn outcome(entry: &Entry) -> Result<Payload> {
     match &entry.state().stage {
         Stage::Completed(result) | Stage::ToolFailed(result) => Ok(result.clone()),
         Stage::Failed(error) => Err(error.clone()),

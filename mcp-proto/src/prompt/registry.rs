@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::handler::{self, Taken};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::registry::Registry;
 use crate::schema;
 use crate::service::{Call, with_state};
@@ -179,7 +179,7 @@ pub(crate) fn unknown(name: &str) -> ErrorObject {
 
 /// Checks arguments as they were sent: they must be strings, and all required ones must be present. Unlisted ones are
 /// ignored.
-fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObject> {
+fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments> {
     let Some(mut given) = json::object_or_empty(arguments) else {
         return Err(ErrorObject::invalid_params("params.arguments must be an object of strings"));
     };

@@ -7,7 +7,7 @@ use super::offered::Offered;
 use crate::completion::{CompleteParams, Reference};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::scopes::Wanted;
 
 impl Server {
@@ -15,7 +15,7 @@ impl Server {
         &self,
         params: &Map<String, Value>,
         context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let params = CompleteParams::read(params)?;
         let offered = self.offered();
         self.check_reference(&offered, &params, &context)?;
@@ -31,7 +31,7 @@ impl Server {
         offered: &Offered,
         params: &CompleteParams,
         context: &Context,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<()> {
         let visible = |wanted| self.is_visible(wanted, context);
         let known: Vec<&str> = match &params.reference {
             Reference::Prompt(name) => {

@@ -14,7 +14,7 @@ use super::run::ToolCall;
 use super::{Method, Server};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
-use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::jsonrpc::{ErrorObject, Payload, Request, Result};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
 use crate::prompt::{self, Prompt};
@@ -29,17 +29,15 @@ const MAX_NAMES: usize = 50;
 
 /// A request that has found its handler.
 pub(super) enum Dispatched<'s> {
-    Now(Result<Payload, ErrorObject>),
+    Now(Result<Payload>),
     /// A plain call, the most frequent request, without a box.
     Tool(ToolCall<'s>),
-    Later(BoxFuture<'s, Result<Payload, ErrorObject>>),
+    Later(BoxFuture<'s, Result<Payload>>),
 }
 
 impl<'s> Dispatched<'s> {
     /// Its answer.
-    pub(super) fn answer(
-        self,
-    ) -> impl Future<Output = Result<Payload, ErrorObject>> + Send + use<'s> {
+    pub(super) fn answer(self) -> impl Future<Output = Result<Payload>> + Send + use<'s> {
         match self {
             Self::Now(answer) => Either::Left(ready(answer)),
             Self::Tool(call) => {
@@ -51,8 +49,8 @@ impl<'s> Dispatched<'s> {
     }
 }
 
-impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
-    fn from(answer: Result<Payload, ErrorObject>) -> Self {
+impl From<Result<Payload>> for Dispatched<'_> {
+    fn from(answer: Result<Payload>) -> Self {
         Self::Now(answer)
     }
 }

@@ -16,7 +16,7 @@ use super::{Method, Server};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json;
-use crate::jsonrpc::{ErrorObject, Notification, Payload};
+use crate::jsonrpc::{ErrorObject, Notification, Payload, Result};
 use crate::service::with_state;
 use crate::version::Era;
 
@@ -161,7 +161,7 @@ impl Server {
         requested: Requested,
         params: Map<String, Value>,
         mut context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let (era, id) = (context.era(), context.request_id.clone());
         context.extensions.insert(self.clone());
         match requested(params, context).await {

@@ -11,7 +11,7 @@ use super::Server;
 use super::builder::ServerBuilder;
 use super::offered::{Judged, Offered};
 use crate::interrupt::{Interrupt, RequestError};
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::scopes::Guarded;
 use crate::service::{Answering, Answers, Call, Next, Outcome};
 use crate::tool::{CallToolResult, Callable, Tool, ToolError};
@@ -80,7 +80,7 @@ impl Server {
         layers: Next,
         offered: Arc<Offered>,
         mut call: Call,
-    ) -> BoxFuture<'static, Result<Payload, ErrorObject>> {
+    ) -> BoxFuture<'static, Result<Payload>> {
         call.context.extensions.insert(Judged { offered, layered: Some(self.clone()) });
         Box::pin(async move { layers.run(call).await.0 })
     }

@@ -11,7 +11,7 @@ use super::{Change, Interest, Server};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json;
-use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
+use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId, Result};
 use crate::lifecycle::{
     MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
@@ -46,7 +46,7 @@ impl Server {
         &self,
         mut params: Map<String, Value>,
         mut context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let Some(Value::Object(wanted)) = params.remove("notifications") else {
             return Err(ErrorObject::invalid_params(
                 "subscriptions/listen needs params.notifications, an object such as {\"toolsListChanged\": true}",
@@ -101,11 +101,7 @@ impl Server {
     }
 
     /// The part of the requested filter that this server will send.
-    async fn agree(
-        &self,
-        wanted: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Interest, ErrorObject> {
+    async fn agree(&self, wanted: &Map<String, Value>, context: &Context) -> Result<Interest> {
         let flag = |name: &str, change: &Change| match wanted.get(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag && self.0.announces(change)),
@@ -164,7 +160,7 @@ impl Server {
     }
 
     /// The result that ends a listen gracefully.
-    pub(crate) fn ended(&self, subscription: &RequestId) -> Result<Payload, ErrorObject> {
+    pub(crate) fn ended(&self, subscription: &RequestId) -> Result<Payload> {
         Payload::of(&json!({
             "resultType": "complete",
             "_meta": { META_SUBSCRIPTION_ID: subscription, META_SERVER_INFO: self.0.info },
@@ -205,7 +201,7 @@ fn mark(change: &mut Notification, subscription: &RequestId) {
     }
 }
 
-fn read_uris(uris: Option<&Value>) -> Result<Vec<String>, ErrorObject> {
+fn read_uris(uris: Option<&Value>) -> Result<Vec<String>> {
     let uris = match uris {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(uris)) if uris.len() <= MAX_SUBSCRIPTIONS => uris,

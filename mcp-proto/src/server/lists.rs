@@ -12,7 +12,7 @@ use crate::cache::{CacheHint, CacheScope};
 use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::resource::{PageRequest, ResourceSource};
 use crate::scopes::Wanted;
 use crate::seal::{cursor, open_cursor};
@@ -39,7 +39,7 @@ impl Server {
         method: Method,
         params: &Map<String, Value>,
         context: &Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let shows = |wanted| self.shows(offered, wanted, context);
         match method {
             Method::ListTools => {
@@ -75,7 +75,7 @@ impl Server {
         key: fn(&T) -> &str,
         params: &Map<String, Value>,
         context: &Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let start = self.start(method.name(), params, context)?;
         let cut = cut(items, key, &start, self.0.page_size);
         let (items, next) = cut.ok_or_else(|| moved(method))?;
@@ -89,7 +89,7 @@ impl Server {
         &self,
         params: &Map<String, Value>,
         context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let method = Method::ListResources;
         let size = self.0.page_size;
         let offered = self.offered();
@@ -135,7 +135,7 @@ impl Server {
         next: Option<&Start>,
         hint: CacheHint,
         context: &Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let next = next.map(|next| self.cursor(method.name(), next, context));
         let list = wire::List { name: method.list_member(), items, next_cursor: next.transpose()? };
         self.complete(&list, Some(hint), None, context.era())
@@ -162,7 +162,7 @@ impl Server {
         list: &str,
         params: &Map<String, Value>,
         context: &Context,
-    ) -> Result<Start, ErrorObject> {
+    ) -> Result<Start> {
         let text = match params.get("cursor") {
             None | Some(Value::Null) => return Ok(Start::Beginning),
             Some(Value::String(text)) => text,
@@ -181,12 +181,7 @@ impl Server {
             })
     }
 
-    pub(crate) fn cursor(
-        &self,
-        list: &str,
-        next: &Start,
-        context: &Context,
-    ) -> Result<String, ErrorObject> {
+    pub(crate) fn cursor(&self, list: &str, next: &Start, context: &Context) -> Result<String> {
         let unmade = |problem: &dyn std::fmt::Display| {
             tracing::error!(%problem, "a cursor could not be made");
             ErrorObject::internal()
@@ -201,7 +196,7 @@ async fn list_more(
     offered: &Offered,
     page: PageRequest,
     context: &Context,
-) -> Result<(Vec<Resource>, Option<String>), ErrorObject> {
+) -> Result<(Vec<Resource>, Option<String>)> {
     match offered.resources.list_more(page, context.clone()).await {
         None => Ok((Vec::new(), None)),
         Some(Ok(page)) => Ok((page.items, page.next)),

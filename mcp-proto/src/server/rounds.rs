@@ -12,7 +12,7 @@ use super::offered::Offered;
 use super::{Method, Server, tasks, wire};
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy;
 use crate::seal::{MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, digest, unix_now};
 use crate::service::Call;
@@ -34,7 +34,7 @@ impl Server {
         offered: Arc<Offered>,
         method: Method,
         mut call: Call,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let era = call.context.era();
         if era == Era::Modern {
             call.context.input = self.answers(&mut call)?;
@@ -67,7 +67,7 @@ impl Server {
         offered: Arc<Offered>,
         method: Method,
         call: Call,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let kept = call.clone();
         match self.run(&offered, method, call).await {
             Ok(payload) => Ok(payload),
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Takes the answers that a modern request carries out of its params; `None` if it carries none.
-    fn answers(&self, call: &mut Call) -> Result<Option<Arc<Input>>, ErrorObject> {
+    fn answers(&self, call: &mut Call) -> Result<Option<Arc<Input>>> {
         let params = &mut call.params;
         let (responses, state) = (params.remove("inputResponses"), params.remove("requestState"));
         let responses = match responses {
@@ -114,7 +114,7 @@ impl Server {
         Ok(Some(Arc::new(Input::new(answers))))
     }
 
-    fn remembered(&self, call: &Call, state: &str) -> Result<Remembered, ErrorObject> {
+    fn remembered(&self, call: &Call, state: &str) -> Result<Remembered> {
         let rounds = &self.0.rounds;
         let now = unix_now();
         let principal = call.context.principal();
@@ -131,7 +131,7 @@ impl Server {
     }
 
     /// `InputRequiredResult`: the questions, and the state that must come back with the answers.
-    fn input_required(&self, questions: &Questions, kept: &Call) -> Result<Payload, ErrorObject> {
+    fn input_required(&self, questions: &Questions, kept: &Call) -> Result<Payload> {
         let rounds = &self.0.rounds;
         let remembered = Remembered {
             answers: kept

@@ -8,7 +8,7 @@ use super::{Method, Server, wire};
 use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Over};
 use crate::interrupt::Interrupt;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::older;
 use crate::service::Call;
 use crate::tool::{CallToolResult, Callable, Room, Shape, Started};
@@ -72,7 +72,7 @@ impl Server {
         offered: &Offered,
         tool: Callable,
         call: Call,
-    ) -> Result<ToolCall<'_>, ErrorObject> {
+    ) -> Result<ToolCall<'_>> {
         let (version, client) = (call.context.protocol_version, call.context.client.clone());
         let max_answer = call.context.max_answer;
         let started = offered.tools.start(tool, call)?;
@@ -130,7 +130,7 @@ impl Server {
         &self,
         result: &CallToolResult,
         version: ProtocolVersion,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         self.result_as(result, version, Shape::SENT)
     }
 
@@ -139,7 +139,7 @@ impl Server {
         result: &CallToolResult,
         version: ProtocolVersion,
         shape: Shape,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let written = wire::tool_result(result, version, shape, &self.0.info_json)?;
         Ok(written.of_tool(result.is_error))
     }
@@ -150,7 +150,7 @@ impl Server {
         result: &CallToolResult,
         version: ProtocolVersion,
         room: Option<&Room>,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let Some(room) = room else {
             return self.tool_result(result, version);
         };
@@ -178,8 +178,8 @@ impl Server {
         &self,
         client: Option<Client>,
         size: usize,
-        write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
-    ) -> Result<Payload, ErrorObject> {
+        write: impl FnOnce(&Self) -> Result<Payload> + Send + 'static,
+    ) -> Result<Payload> {
         let held = client.as_ref().map(|client| client.hold_answer(2 * size));
         let held = held.transpose().map_err(|over| no_room(size, over))?;
         let server = self.clone();

@@ -15,7 +15,7 @@ use super::offered::Offered;
 use super::{Server, wire};
 use crate::context::Context;
 use crate::input::missing_capability;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::tasks as legacy;
 use crate::lifecycle::EXTENSION_TASKS;
 use crate::service::Call;
@@ -30,7 +30,7 @@ impl Server {
         offered: Arc<Offered>,
         call: Call,
         ttl: Option<Duration>,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         let Some(tasks) = &self.0.tasks else {
             return Err(ErrorObject::internal());
         };
@@ -61,7 +61,7 @@ impl Server {
         started
     }
 
-    fn created(&self, entry: &Entry) -> Result<Payload, ErrorObject> {
+    fn created(&self, entry: &Entry) -> Result<Payload> {
         let state = entry.state();
         let task = TaskView { entry, state: &state, detailed: false };
         match entry.version.era() {
@@ -75,7 +75,7 @@ impl Server {
         &self,
         params: &Map<String, Value>,
         context: &Context,
-    ) -> Result<Arc<Entry>, ErrorObject> {
+    ) -> Result<Arc<Entry>> {
         let Some(Value::String(id)) = params.get("taskId") else {
             return Err(ErrorObject::invalid_params(
                 "params.taskId must be a string: the name of a task",
@@ -99,7 +99,7 @@ impl Server {
         &self,
         id: &str,
         context: &Context,
-    ) -> Result<Option<Arc<Entry>>, ErrorObject> {
+    ) -> Result<Option<Arc<Entry>>> {
         match self.tasks() {
             Some(tasks) => tasks.find(id, &context.owner(), context.era()).await,
             None => Ok(None),
@@ -109,7 +109,7 @@ impl Server {
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
-pub(super) fn calling(offered: &Offered, call: &Call) -> Result<Calling, ErrorObject> {
+pub(super) fn calling(offered: &Offered, call: &Call) -> Result<Calling> {
     let (name, context) = (call.name.as_deref(), &call.context);
     let Some(support) = name.and_then(|name| offered.tools.task_support(name)) else {
         return Ok(Calling::Now(TaskMode::None));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::Result;
 use crate::lifecycle::{META_SERVER_INFO, ServerCapabilities};
 use crate::version::{Era, ProtocolVersion};
 
@@ -165,7 +165,7 @@ impl<'a> ResultMeta<'a> {
     }
 
     /// Appends it to a text. Most results have only parts that are text already.
-    fn push_to(&self, out: &mut Vec<u8>) -> Result<(), ErrorObject> {
+    fn push_to(&self, out: &mut Vec<u8>) -> Result<()> {
         let (None, Some(info)) = (self.members, self.server_info) else {
             return tool_result::push_value(out, self);
         };

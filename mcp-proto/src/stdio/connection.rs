@@ -23,7 +23,7 @@ use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
     ErrorObject, MAX_REQUEST_ID_BYTES, Message, MessageError, Notification, ReadError, RequestId,
-    Response, take_meta, without_mark,
+    Response, Result, take_meta, without_mark,
 };
 use crate::legacy::batch::{check_in_batch, is_batch, read_batch};
 use crate::legacy::stdio as legacy;
@@ -299,7 +299,7 @@ impl Connection {
     }
 
     /// Starts a call, or returns the error for which it is refused.
-    fn start(&mut self, mut called: Called, batch: Option<u64>) -> Result<(), ErrorObject> {
+    fn start(&mut self, mut called: Called, batch: Option<u64>) -> Result<()> {
         if self.running.contains_key(called.id()) {
             return Err(ErrorObject::invalid_request(format!(
                 "the id {} is in use by a running request",

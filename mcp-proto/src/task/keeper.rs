@@ -16,7 +16,7 @@ use super::entry::{Entry, Stage};
 use super::port::TaskStoreError;
 use super::shared::{self, Shared, next, refused};
 use super::store::Tasks;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 
 /// How often the record is read, even if the store reports no change.
 const LOOK: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ impl Keeper {
     }
 
     /// Writes the record for the first time.
-    pub(crate) async fn insert(&mut self, client: Option<Arc<str>>) -> Result<(), ErrorObject> {
+    pub(crate) async fn insert(&mut self, client: Option<Arc<str>>) -> Result<()> {
         let kept = self.kept();
         self.shared.insert(&self.entry, client, kept).await?;
         self.written = Some(digest(&shared::body(&self.entry, kept)?));
@@ -161,7 +161,7 @@ impl Keeper {
     }
 
     /// One attempt; `None` if something else was written since the last read.
-    async fn step(&mut self, look: bool) -> Result<Option<WriteOutcome>, ErrorObject> {
+    async fn step(&mut self, look: bool) -> Result<Option<WriteOutcome>> {
         if look && self.look().await? {
             return Ok(Some(WriteOutcome::Last));
         }
@@ -196,7 +196,7 @@ impl Keeper {
     }
 
     /// Adopts the changes that others have written. Returns whether they ended the task.
-    async fn look(&mut self) -> Result<bool, ErrorObject> {
+    async fn look(&mut self) -> Result<bool> {
         let (entry, tasks) = (&self.entry, self.tasks.upgrade());
         let Some(found) = self.shared.again(entry).await? else {
             match tasks {

@@ -21,7 +21,7 @@ use super::entry::{Entry, Home, Open, Stage, State};
 use super::owner::Owner;
 use super::port::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 use super::size::json_size;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::version::Era;
 use record::{owner_key, read};
 
@@ -49,7 +49,7 @@ impl Shared {
         entry: &Entry,
         client: Option<Arc<str>>,
         kept: usize,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<()> {
         let task = NewTaskRecord {
             id: Arc::clone(&entry.id),
             owner: owner_key(&entry.owner, entry.version.era()),
@@ -66,7 +66,7 @@ impl Shared {
         id: &str,
         owner: &Owner,
         era: Era,
-    ) -> Result<Option<LoadedTask>, ErrorObject> {
+    ) -> Result<Option<LoadedTask>> {
         let key = owner_key(owner, era);
         for _ in 0..TRIES {
             let loaded = self.store.load(id, key.as_deref()).await;
@@ -89,7 +89,7 @@ impl Shared {
         era: Era,
         mut after: u64,
         max: usize,
-    ) -> Result<Vec<Entry>, ErrorObject> {
+    ) -> Result<Vec<Entry>> {
         let mut listed = Vec::new();
         let Some(key) = owner_key(owner, era) else {
             return Ok(listed);
@@ -124,8 +124,8 @@ impl Shared {
     pub(super) async fn change(
         &self,
         entry: &Entry,
-        change: impl Fn(&mut LoadedTask) -> Result<bool, ErrorObject>,
-    ) -> Result<bool, ErrorObject> {
+        change: impl Fn(&mut LoadedTask) -> Result<bool>,
+    ) -> Result<bool> {
         for _ in 0..TRIES {
             let Some(mut found) = self.again(entry).await? else {
                 entry.expire();
@@ -145,11 +145,7 @@ impl Shared {
     }
 
     /// Takes the answers to open questions of a task, wherever it runs.
-    pub(super) async fn answer(
-        &self,
-        entry: &Entry,
-        answers: &[(String, Value)],
-    ) -> Result<(), ErrorObject> {
+    pub(super) async fn answer(&self, entry: &Entry, answers: &[(String, Value)]) -> Result<()> {
         let answered = self.change(entry, |found| {
             let fitting = fitting(&found.entry, answers.to_vec());
             let Some((answers, bytes)) = fitting else {
@@ -163,7 +159,7 @@ impl Shared {
     }
 
     /// A copy of a task that has completed elsewhere, with its result.
-    pub(super) async fn with_result(&self, entry: &Entry) -> Result<Entry, ErrorObject> {
+    pub(super) async fn with_result(&self, entry: &Entry) -> Result<Entry> {
         let result = self.store.result(&entry.id).await;
         let result = result.map_err(|error| refused(&error))?;
         let result = result.and_then(|text| {
@@ -202,7 +198,7 @@ impl Shared {
     }
 
     /// The task as the store has it now.
-    pub(super) async fn again(&self, entry: &Entry) -> Result<Option<LoadedTask>, ErrorObject> {
+    pub(super) async fn again(&self, entry: &Entry) -> Result<Option<LoadedTask>> {
         let era = entry.version.era();
         self.find(&entry.id, &entry.owner, era).await
     }
@@ -230,11 +226,7 @@ impl Shared {
 
     /// The task of a record; `Some(None)` if it cannot be read. A task whose server has ended is made to fail, once.
     /// `None` if something else was written meanwhile, so that it must be loaded again.
-    async fn read(
-        &self,
-        record: TaskRecord,
-        owner: &Owner,
-    ) -> Result<Option<Option<LoadedTask>>, ErrorObject> {
+    async fn read(&self, record: TaskRecord, owner: &Owner) -> Result<Option<Option<LoadedTask>>> {
         let is_orphaned = record.is_orphaned;
         let Some(mut found) = read(record, owner) else {
             return Ok(Some(None));
@@ -263,7 +255,7 @@ pub(super) fn fitting(
 }
 
 /// The kept size with this many more bytes, if that is not too much for one task.
-pub(super) fn within(kept: usize, more: usize, max: usize) -> Result<usize, ErrorObject> {
+pub(super) fn within(kept: usize, more: usize, max: usize) -> Result<usize> {
     let wanted = kept.saturating_add(more);
     if wanted > max {
         return Err(ErrorObject::invalid_params(format!(

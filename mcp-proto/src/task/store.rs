@@ -17,7 +17,7 @@ use super::port::TaskStore;
 use super::shared::{Shared, fitting, within};
 use super::{Owner, TasksConfig, json_size};
 use crate::budget::{Budget, ClientName, Kind, Over};
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::locked::Locked as _;
 use crate::version::{Era, ProtocolVersion};
 use table::Table;
@@ -65,10 +65,7 @@ impl Tasks {
     }
 
     /// Creates a task, which can be found from now on. Its handler runs under the returned registration.
-    pub(crate) fn create(
-        &self,
-        new: NewTask,
-    ) -> Result<(Arc<Entry>, AbortRegistration), ErrorObject> {
+    pub(crate) fn create(&self, new: NewTask) -> Result<(Arc<Entry>, AbortRegistration)> {
         let config = &self.config;
         if *self.closed.borrow() {
             let problem = "the server is closing and starts no more tasks";
@@ -152,11 +149,7 @@ impl Tasks {
 
     /// Takes the answers to open questions of a task, or returns the bound that they exceed. Other answers are ignored,
     /// and so are all answers once the task has ended.
-    pub(super) fn answer_here(
-        &self,
-        entry: &Entry,
-        answers: Vec<(String, Value)>,
-    ) -> Result<(), ErrorObject> {
+    pub(super) fn answer_here(&self, entry: &Entry, answers: Vec<(String, Value)>) -> Result<()> {
         // Two answers to one question may arrive at once, or an answer and the end. The lock keeps the count equal to
         // what is kept.
         let mut table = self.table.locked();
@@ -263,7 +256,7 @@ impl Drop for Tasks {
 }
 
 /// 128 random bits.
-fn random_id() -> Result<Arc<str>, ErrorObject> {
+fn random_id() -> Result<Arc<str>> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits).map_err(|error| {
         tracing::error!(%error, "the operating system gives no random bytes");

@@ -18,7 +18,7 @@ use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError, lenient};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::json;
-use crate::jsonrpc::{ErrorObject, RequestId};
+use crate::jsonrpc::{ErrorObject, RequestId, Result};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
 use crate::service::{Call, Warned};
 use crate::version::Era;
@@ -105,11 +105,7 @@ impl Registered {
     ///
     /// # Errors
     /// They are not an object.
-    pub(super) fn start(
-        self: Arc<Self>,
-        call: Call,
-        refuse: Option<&Refuse>,
-    ) -> Result<Started, ErrorObject> {
+    pub(super) fn start(self: Arc<Self>, call: Call, refuse: Option<&Refuse>) -> Result<Started> {
         let Call { arguments, context, warned, .. } = call;
         let request_id = context.request_id.clone();
         let call = match self.input.accept(as_arguments(arguments)?, self.nulls) {
@@ -260,7 +256,7 @@ impl Room {
 }
 
 /// The arguments of a call; none are an empty object.
-fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObject> {
+fn as_arguments(arguments: Option<Value>) -> Result<Value> {
     let arguments = json::object_or_empty(arguments).map(Value::Object);
     arguments.ok_or_else(|| ErrorObject::invalid_params("params.arguments must be an object"))
 }

@@ -8,7 +8,7 @@ use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
 use crate::interrupt::Interrupt;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::registry::Registry;
 use crate::schema::{MirroredParam, SchemaError};
 use crate::service::Call;
@@ -144,7 +144,7 @@ impl ToolRegistry {
     }
 
     /// The tool that a call names.
-    pub(crate) fn named(&self, call: &Call) -> Result<Callable, ErrorObject> {
+    pub(crate) fn named(&self, call: &Call) -> Result<Callable> {
         let Some(name) = &call.name else {
             let problem = "tools/call needs params.name, a string";
             return Err(ErrorObject::invalid_params(problem));
@@ -162,11 +162,7 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// The arguments are not an object.
-    pub(crate) fn start(
-        &self,
-        Callable(registered): Callable,
-        call: Call,
-    ) -> Result<Started, ErrorObject> {
+    pub(crate) fn start(&self, Callable(registered): Callable, call: Call) -> Result<Started> {
         registered.start(call, self.refuse.as_ref())
     }
 

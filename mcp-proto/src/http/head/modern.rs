@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::{METHOD, NAME, PROTOCOL_VERSION, first, one_version, shown, text};
 use crate::call::Called;
 use crate::http::rejection::Rejection;
-use crate::jsonrpc::{ErrorObject, Notification};
+use crate::jsonrpc::{ErrorObject, Notification, Result};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
 use crate::schema::{MirroredParam, header_value};
 use crate::version::ProtocolVersion;
@@ -90,7 +90,7 @@ pub(crate) fn judge(
     version: &str,
     method: &str,
     named: &Named<'_>,
-) -> Result<(), ErrorObject> {
+) -> Result<()> {
     if matches!(named, Named::Member(_, Some(name)) if repeat(headers, version, method, name)) {
         return Ok(());
     }
@@ -116,7 +116,7 @@ pub(crate) fn match_mirrored(
     headers: &HeaderMap,
     mirrored: &[MirroredParam],
     arguments: Option<&Value>,
-) -> Result<(), ErrorObject> {
+) -> Result<()> {
     for param in mirrored {
         let given = only(headers, &param.header)?;
         let value = param.value(arguments);
@@ -153,12 +153,7 @@ pub(crate) fn match_mirrored(
     Ok(())
 }
 
-fn check(
-    headers: &HeaderMap,
-    header: &HeaderName,
-    expected: &str,
-    decode: bool,
-) -> Result<(), ErrorObject> {
+fn check(headers: &HeaderMap, header: &HeaderName, expected: &str, decode: bool) -> Result<()> {
     let mut values = headers.get_all(header).iter();
     if let (Some(value), None) = (values.next(), values.next())
         && is_same(value, expected, decode)
@@ -189,7 +184,7 @@ fn is_same(value: &HeaderValue, expected: &str, decode: bool) -> bool {
 }
 
 /// The one value of a header that repeats the body, without the blanks around it; `None` where it is not given.
-fn only<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Result<Option<&'h str>, ErrorObject> {
+fn only<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Result<Option<&'h str>> {
     let mut values = headers.get_all(header).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -217,7 +212,7 @@ fn different(header: &HeaderName, value: &str, expected: &str) -> ErrorObject {
 }
 
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
-fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
+fn decode_sentinel(value: &str) -> Result<Option<String>> {
     let Some(encoded) = value.strip_prefix(SENTINEL).and_then(|rest| rest.strip_suffix("?="))
     else {
         return Ok(None);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::{Method, Server};
 use super::needs_extension;
 use crate::context::Context;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
 use crate::task::{Entry, Open, TaskView};
 use crate::version::Era;
@@ -19,7 +19,7 @@ impl Server {
         method: Method,
         mut params: Map<String, Value>,
         context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    ) -> Result<Payload> {
         if !context.takes_tasks() {
             return Err(needs_extension());
         }
@@ -54,7 +54,7 @@ impl Server {
         entry: &Entry,
         responses: Option<Value>,
         context: &Context,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<()> {
         let Some(Value::Object(responses)) = responses else {
             return Err(ErrorObject::invalid_params(
                 "tasks/update needs params.inputResponses, an object with answers under keys of inputRequests",
@@ -80,7 +80,7 @@ impl Server {
         &self,
         wanted: Option<&Value>,
         context: &Context,
-    ) -> Result<Option<Vec<Arc<Entry>>>, ErrorObject> {
+    ) -> Result<Option<Vec<Arc<Entry>>>> {
         let wanted = wanted.filter(|wanted| !wanted.is_null());
         let (Some(wanted), Some(_)) = (wanted, &self.0.tasks) else {
             return Ok(None);

@@ -13,7 +13,7 @@ use super::super::rounds::config::MAX_ROUNDS;
 use super::super::{Inner, Server};
 use crate::input::Input;
 use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::legacy::tasks as legacy;
 use crate::outbox::{Outbox, OutboxReader};
 use crate::service::Call;
@@ -38,7 +38,7 @@ struct RunningTask {
 
 impl Server {
     /// Runs the handler of a task in a separate future.
-    pub(super) fn start_task(&self, start: Start) -> Result<(), ErrorObject> {
+    pub(super) fn start_task(&self, start: Start) -> Result<()> {
         let (Some(tasks), Ok(runtime)) = (&self.0.tasks, tokio::runtime::Handle::try_current())
         else {
             tracing::error!("a task was started outside of tokio");
@@ -89,7 +89,7 @@ impl Server {
         start: Start,
         mut keeper: Keeper,
         client: Option<Arc<str>>,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<()> {
         let (report, reported) = oneshot::channel();
         let server = Arc::downgrade(&self.0);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// Ends a task with the outcome of its call.
-    pub(super) fn finish_task(&self, entry: &Entry, ended: Result<CallToolResult, ErrorObject>) {
+    pub(super) fn finish_task(&self, entry: &Entry, ended: Result<CallToolResult>) {
         let stage = ended.and_then(|result| {
             if entry.version.era() == Era::Legacy {
                 return legacy::ended(self, entry, result);
@@ -126,7 +126,7 @@ impl Server {
 }
 
 impl RunningTask {
-    fn finish(&self, ended: Result<CallToolResult, ErrorObject>) {
+    fn finish(&self, ended: Result<CallToolResult>) {
         if let Some(server) = self.server.upgrade() {
             Server(server).finish_task(&self.entry, ended);
         }
@@ -159,7 +159,7 @@ async fn in_rounds(
     offered: Arc<Offered>,
     entry: Arc<Entry>,
     mut call: Call,
-) -> Result<CallToolResult, ErrorObject> {
+) -> Result<CallToolResult> {
     let tools = &offered.tools;
     let input = call.context.input.take();
     let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::ResultMeta;
 use crate::content::{ContentBlock, TextContent};
 use crate::json::{self, on_one_line, push_string};
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::older;
 use crate::tool::{CallToolResult, PreparedJson, Shape};
 use crate::version::{Era, ProtocolVersion};
@@ -31,7 +31,7 @@ pub(crate) fn tool_result(
     version: ProtocolVersion,
     shape: Shape,
     server_info: &RawValue,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     let era = version.era();
     if let Some(json) = &result.prepared {
         return prepared(result, json.clone(), era, shape, server_info);
@@ -63,7 +63,7 @@ fn prepared(
     era: Era,
     shape: Shape,
     server_info: &RawValue,
-) -> Result<Payload, ErrorObject> {
+) -> Result<Payload> {
     let (json, quoted) = json.into_parts();
     let mut before = Vec::new();
     push_begin(&mut before, era);
@@ -118,7 +118,7 @@ fn push_end(
     result: &CallToolResult,
     era: Era,
     server_info: &RawValue,
-) -> Result<(), ErrorObject> {
+) -> Result<()> {
     if result.is_error {
         out.extend_from_slice(br#","isError":true"#);
     }
@@ -131,7 +131,7 @@ fn push_end(
     Ok(())
 }
 
-fn push_blocks(out: &mut Vec<u8>, content: &[ContentBlock]) -> Result<(), ErrorObject> {
+fn push_blocks(out: &mut Vec<u8>, content: &[ContentBlock]) -> Result<()> {
     for (index, block) in content.iter().enumerate() {
         if index > 0 {
             out.push(b',');
@@ -154,7 +154,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A value as JSON.
-pub(super) fn push_value(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), ErrorObject> {
+pub(super) fn push_value(out: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
     let json = json::to_json(value).map_err(|error| ErrorObject::not_serialised(&error))?;
     out.extend_from_slice(json.as_bytes());
     Ok(())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Result};
 use crate::task::entry::{Entry, Home, State};
 use crate::task::owner::Owner;
 use crate::task::port::TaskRecord;
@@ -54,7 +54,7 @@ impl LoadedTask {
 }
 
 /// The body of the record of a task whose kept size is `kept`. The result is stored separately.
-pub(in super::super) fn body(entry: &Entry, kept: usize) -> Result<Vec<u8>, ErrorObject> {
+pub(in super::super) fn body(entry: &Entry, kept: usize) -> Result<Vec<u8>> {
     let body = Body {
         version: entry.version,
         created: entry.created,

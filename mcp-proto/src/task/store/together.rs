@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::Tasks;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::Result;
 use crate::task::entry::{Entry, Home, Problem, Stage};
 use crate::task::owner::Owner;
 use crate::task::shared::Shared;
@@ -29,7 +29,7 @@ impl Tasks {
         id: &str,
         owner: &Owner,
         era: Era,
-    ) -> Result<Option<Arc<Entry>>, ErrorObject> {
+    ) -> Result<Option<Arc<Entry>>> {
         let here = self.find_here(id, owner, era);
         // An end that is proposed may be in the store already, where other servers see it.
         let waits = here.as_ref().is_none_or(|entry| entry.state().is_ending());
@@ -51,7 +51,7 @@ impl Tasks {
         era: Era,
         after: u64,
         max: usize,
-    ) -> Result<(Vec<(u64, Arc<Entry>)>, bool), ErrorObject> {
+    ) -> Result<(Vec<(u64, Arc<Entry>)>, bool)> {
         let Some(shared) = &self.shared else {
             let (listed, more) = self.list_here(owner, era, after, max);
             let listed = listed.into_iter().map(|entry| (entry.number, entry));
@@ -70,11 +70,7 @@ impl Tasks {
 
     /// Takes the answers to open questions of a task, or returns the bound that they exceed. Other answers are ignored,
     /// and so are all answers once the task has ended.
-    pub(crate) async fn answer(
-        &self,
-        entry: &Entry,
-        answers: Vec<(String, Value)>,
-    ) -> Result<(), ErrorObject> {
+    pub(crate) async fn answer(&self, entry: &Entry, answers: Vec<(String, Value)>) -> Result<()> {
         match self.elsewhere(entry) {
             Some(shared) => shared.answer(entry, &answers).await,
             None => self.answer_here(entry, answers),
@@ -87,7 +83,7 @@ impl Tasks {
         entry: &Entry,
         round: usize,
         problem: Problem,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<()> {
         let Some(shared) = self.elsewhere(entry) else {
             entry.give_up(round, problem);
             return Ok(());
@@ -98,7 +94,7 @@ impl Tasks {
     }
 
     /// Cancels a task, unless it has ended. Returns whether it was cancelled.
-    pub(crate) async fn cancel(&self, entry: &Entry) -> Result<bool, ErrorObject> {
+    pub(crate) async fn cancel(&self, entry: &Entry) -> Result<bool> {
         match &self.shared {
             // The store's record decides, wherever the task runs.
             Some(shared) if entry.home != Home::Here => {
@@ -119,7 +115,7 @@ impl Tasks {
     }
 
     /// The task with its result, if it has one: the result of another server's task is read only when it is needed.
-    pub(crate) async fn with_result(&self, entry: &Arc<Entry>) -> Result<Arc<Entry>, ErrorObject> {
+    pub(crate) async fn with_result(&self, entry: &Arc<Entry>) -> Result<Arc<Entry>> {
         match self.elsewhere(entry) {
             Some(shared) if entry.state().stage.result().is_some() => {
                 Ok(Arc::new(shared.with_result(entry).await?))
