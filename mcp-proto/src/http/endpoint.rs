@@ -5,7 +5,7 @@ use http::{Extensions, request};
 use super::authorize::Denied;
 use super::config::HttpConfig;
 use super::peer::Peer;
-use super::rejection::Rejection;
+use super::rejection::Result;
 use crate::budget::{Budget, Client, ClientName, Usage};
 use crate::call::Called;
 use crate::context::Principal;
@@ -34,7 +34,7 @@ impl Endpoint {
     }
 
     /// Refuses what the scopes of its caller do not allow.
-    pub(crate) fn may(&self, request: &Request, caller: &mut Extensions) -> Result<(), Rejection> {
+    pub(crate) fn may(&self, request: &Request, caller: &mut Extensions) -> Result<()> {
         let Some(needed) = self.server.missing_scopes(request, caller) else {
             return Ok(());
         };
@@ -47,11 +47,7 @@ impl Endpoint {
     }
 
     /// The same for a request that was read at once. It is given back, in its general form if its caller has scopes.
-    pub(crate) fn may_call(
-        &self,
-        called: Called,
-        caller: &mut Extensions,
-    ) -> Result<Called, Rejection> {
+    pub(crate) fn may_call(&self, called: Called, caller: &mut Extensions) -> Result<Called> {
         if caller.get::<Scopes>().is_none() {
             return Ok(called);
         }

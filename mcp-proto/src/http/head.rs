@@ -6,7 +6,7 @@ pub(crate) mod modern;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::rejection::Rejection;
+use super::rejection::{Rejection, Result};
 use crate::jsonrpc::ErrorObject;
 
 pub(crate) use judge::{Accepts, Noted, Verb, judge, length};
@@ -40,7 +40,7 @@ pub(super) fn unite_copies(headers: &mut HeaderMap) {
 }
 
 /// Refuses two different versions: a proxy could judge by one and the server act on the other.
-pub(crate) fn one_version(headers: &HeaderMap) -> Result<(), Rejection> {
+pub(crate) fn one_version(headers: &HeaderMap) -> Result<()> {
     let mut versions = headers.get_all(&PROTOCOL_VERSION).iter();
     let first = versions.next();
     if versions.any(|version| Some(version) != first) {

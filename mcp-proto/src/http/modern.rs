@@ -7,7 +7,7 @@ use super::body::Holding;
 use super::endpoint::Endpoint;
 use super::head::Accepts;
 use super::head::modern::{Named, judge, match_mirrored, named, unserved};
-use super::rejection::Rejection;
+use super::rejection::{Rejection, Result};
 use crate::budget::{Client, Held, Kind};
 use crate::call::Called;
 use crate::context::{Context, Incoming};
@@ -43,7 +43,7 @@ impl Endpoint {
         client: Client,
         held: Option<Held>,
         mut called: Called,
-    ) -> Result<Exchange, Rejection> {
+    ) -> Result<Exchange> {
         let headers = &head.headers;
         let mut modern = match called.take_modern() {
             Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::config::HttpConfig;
 use super::head;
-use super::rejection::{Refused, Rejection};
+use super::rejection::{Refused, Rejection, Result};
 use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Held, Kind, Over, Turn};
 use crate::json::Meter;
@@ -138,7 +138,7 @@ pub(super) async fn read<B>(
     announced: Option<usize>,
     config: &HttpConfig,
     client: &Client,
-) -> Result<Text, Rejection>
+) -> Result<Text>
 where
     B: Body,
     B::Error: Display,
@@ -162,7 +162,7 @@ async fn collect<B>(
     announced: usize,
     config: &HttpConfig,
     client: &Client,
-) -> Result<Text, Rejection>
+) -> Result<Text>
 where
     B: Body,
     B::Error: Display,

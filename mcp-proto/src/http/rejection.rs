@@ -7,6 +7,9 @@ use crate::budget::Over;
 use crate::jsonrpc::{ErrorObject, MessageError, ReadError, RequestId};
 use crate::server::Server;
 
+/// What comes of a request that may be refused.
+pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
+
 /// A refusal. Every one is answered with a JSON-RPC error body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rejection {

@@ -31,7 +31,7 @@ use crate::http::body::{Holding, ResponseBody};
 use crate::http::endpoint::Endpoint;
 use crate::http::head::{Accepts, SESSION_ID, one_version};
 use crate::http::reading::{Arrived, LongTurn};
-use crate::http::rejection::{Refused, Rejection};
+use crate::http::rejection::{Refused, Rejection, Result};
 use crate::http::sse;
 use crate::jsonrpc::{Request, RequestId, Response as RpcResponse};
 use crate::legacy::event_store::EventStore;
@@ -225,12 +225,7 @@ impl Legacy {
     }
 
     /// Registers a call of a session among the running ones.
-    fn enter(
-        &self,
-        session: &SessionId,
-        request: &RequestId,
-        client: &Client,
-    ) -> Result<Entered, Rejection> {
+    fn enter(&self, session: &SessionId, request: &RequestId, client: &Client) -> Result<Entered> {
         let endpoint = &self.0.endpoint;
         client.may_answer()?;
         let call = client.hold(Kind::Calls, 1)?;
@@ -343,7 +338,7 @@ impl Legacy {
         accepts: Accepts,
         client: Client,
         request: Request,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Response<ResponseBody>> {
         one_version(&head.headers)?;
         let id = request.id.clone();
         let params = InitializeParams::read(request)?;
@@ -368,12 +363,12 @@ impl Legacy {
     }
 
     /// The session that the headers name, if the caller may use it.
-    async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
+    async fn session(&self, head: &request::Parts) -> Result<Arc<Session>> {
         self.load(head, &session_id(&head.headers)?).await
     }
 
     /// The session with that id, if it exists and the caller may use it.
-    async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
+    async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>> {
         let found = self.0.sessions.load(id).await?;
         if found.is_none() {
             // Another process may have ended it, or it has expired.

@@ -9,7 +9,7 @@ use http::{Method, request};
 use super::{PROTOCOL_VERSION, SESSION_ID, given_twice, shown};
 use crate::http::config::HttpConfig;
 use crate::http::peer::Peer;
-use crate::http::rejection::Rejection;
+use crate::http::rejection::{Rejection, Result};
 use crate::jsonrpc::ErrorObject;
 
 /// What kind of exchange the headers ask for.
@@ -40,7 +40,7 @@ pub(crate) fn judge(
     head: &request::Parts,
     config: &HttpConfig,
     noted: &mut Noted,
-) -> Result<(Verb, Accepts), Rejection> {
+) -> Result<(Verb, Accepts)> {
     let seen = SeenHeaders::of(&head.headers);
     *noted = seen.noted;
     // HTTP/2 and absolute-form requests carry it in the target.
@@ -156,7 +156,7 @@ impl<'h> SeenHeaders<'h> {
     }
 
     /// The host that a request is for (RFC 9112 §3.2); empty if it is not text.
-    fn host(&self) -> Result<Option<&'h str>, Rejection> {
+    fn host(&self) -> Result<Option<&'h str>> {
         if self.has_two_hosts {
             return Err(given_twice(&header::HOST));
         }
@@ -176,7 +176,7 @@ impl<'h> SeenHeaders<'h> {
     }
 }
 
-fn judge_origins(headers: &HeaderMap, config: &HttpConfig) -> Result<(), Rejection> {
+fn judge_origins(headers: &HeaderMap, config: &HttpConfig) -> Result<()> {
     for origin in headers.get_all(header::ORIGIN) {
         let origin = String::from_utf8_lossy(origin.as_bytes());
         if !config.origins.allow(&origin) {

@@ -17,7 +17,7 @@ use crate::http::answer::{accepted, json};
 use crate::http::body::ResponseBody;
 use crate::http::head::Accepts;
 use crate::http::reading::{Arrived, LongTurn, Text};
-use crate::http::rejection::{Refused, Rejection};
+use crate::http::rejection::{Refused, Rejection, Result};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
 use crate::legacy::batch::{check_in_batch, is_batch, read_batch};
@@ -124,7 +124,7 @@ impl Legacy {
         caller: &mut Extensions,
         client: &Client,
         ids: &mut HashSet<RequestId>,
-    ) -> Result<Entered, Rejection> {
+    ) -> Result<Entered> {
         check_in_batch(request)?;
         if !ids.insert(request.id.clone()) {
             let problem = format!("the id {} is given twice in the batch", request.id);
@@ -142,7 +142,7 @@ impl Legacy {
         mut calls: Calls,
         taken: BatchParts,
         turn: LongTurn,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Response<ResponseBody>> {
         let BatchParts { mut answers, any, ids, .. } = taken;
         let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
             let done = answers.into_iter().map(Step::Answer).chain(last);

@@ -24,7 +24,7 @@ use super::streams::{Audience, Opened, Streams};
 use crate::budget::Client;
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::Rejection;
+use crate::http::rejection::{Rejection, Result};
 use crate::http::sse::{answer_after, message_after};
 use crate::jsonrpc::{RequestId, Response as RpcResponse};
 use crate::legacy::session::SessionId;
@@ -97,7 +97,7 @@ impl Calls {
         mut self,
         done: impl IntoIterator<Item = Step>,
         resumable: Resumable,
-    ) -> Result<HttpResponse<ResponseBody>, Rejection> {
+    ) -> Result<HttpResponse<ResponseBody>> {
         self.0.iter_mut().for_each(Exchange::own);
         let Resumable { streams, session, client, detached, primes, requests } = resumable;
         let stream = streams.open(&session, &client, requests);

@@ -6,7 +6,7 @@ use super::event_id::EventId;
 use super::refusal::Refusal;
 use crate::http::head::modern::names_modern;
 use crate::http::head::{PROTOCOL_VERSION, SESSION_ID, given_twice};
-use crate::http::rejection::Rejection;
+use crate::http::rejection::Result;
 use crate::legacy::session::SessionId;
 use crate::version::{Era, ProtocolVersion};
 
@@ -21,7 +21,7 @@ pub(super) fn names_session(headers: &HeaderMap) -> bool {
 ///
 /// A version header must name a revision with sessions, but not necessarily the negotiated one: the session's own
 /// version applies. Some existing clients name another one, and refusing them would gain nothing.
-pub(super) fn session_id(headers: &HeaderMap) -> Result<SessionId, Rejection> {
+pub(super) fn session_id(headers: &HeaderMap) -> Result<SessionId> {
     let (mut session, mut version) = (None, None);
     // One pass over the few headers costs less than two lookups by hash.
     for (name, value) in headers {
@@ -57,7 +57,7 @@ fn has_sessions(version: &HeaderValue) -> bool {
 
 /// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the
 /// last id.
-pub(super) fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
+pub(super) fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>> {
     let mut ids = headers.get_all(LAST_EVENT_ID).iter();
     let Some(id) = ids.next().filter(|id| !id.is_empty()) else {
         return Ok(None);

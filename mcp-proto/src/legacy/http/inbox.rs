@@ -15,7 +15,7 @@ use super::{Inner, Legacy};
 use crate::context::{ClientSide, Context, Incoming};
 use crate::http::answer::empty;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::{Refused, Rejection};
+use crate::http::rejection::{Refused, Result};
 use crate::jsonrpc::{Message, Notification, RequestId, Response, take_meta};
 use crate::legacy::event_store::{EventStoreError, within};
 use crate::legacy::session::{Session, SessionId};
@@ -46,7 +46,7 @@ impl Legacy {
         session: &Session,
         notification: &Notification,
         caller: &Extensions,
-    ) -> Result<(), Rejection> {
+    ) -> Result<()> {
         if let Some(request) = notification.cancelled_request() {
             self.cancel_call(session, &request, notification).await?;
         }
@@ -61,11 +61,7 @@ impl Legacy {
     }
 
     /// Gives the client's answer to the call that asked, wherever that runs.
-    pub(super) async fn answered(
-        &self,
-        session: &Session,
-        response: Response,
-    ) -> Result<(), Rejection> {
+    pub(super) async fn answered(&self, session: &Session, response: Response) -> Result<()> {
         match self.0.live.answer(&session.id, response) {
             Ok(()) => Ok(()),
             Err(response) if self.0.shared.is_some() => {
@@ -87,7 +83,7 @@ impl Legacy {
         session: &Session,
         request: &RequestId,
         notification: &Notification,
-    ) -> Result<(), Rejection> {
+    ) -> Result<()> {
         if self.0.live.cancel(&session.id, request) || self.0.shared.is_none() {
             return Ok(());
         }

@@ -22,7 +22,7 @@ use super::{Legacy, events};
 use crate::budget::{Client, Held, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::Rejection;
+use crate::http::rejection::Result;
 use crate::http::sse::{KEEP_ALIVE, answer_after};
 use crate::jsonrpc::{ErrorObject, RequestId, Response as RpcResponse};
 use crate::legacy::event_store::{
@@ -68,7 +68,7 @@ impl Legacy {
         session: Arc<Session>,
         last: EventId,
         client: &Client,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Response<ResponseBody>> {
         let shared = self.0.shared.clone().filter(|_| last.number > 0);
         let shared = shared.ok_or(Refusal::ForgottenStream)?;
         let place = client.hold(Kind::Listeners, 1)?;

@@ -26,7 +26,7 @@ use super::{Legacy, events};
 use crate::budget::{self, Client, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
-use crate::http::rejection::{Refused, Rejection};
+use crate::http::rejection::{Refused, Rejection, Result};
 use crate::http::sse::text_after;
 use crate::legacy::session::Session;
 use crate::server::{Listener, SharedNotification};
@@ -126,7 +126,7 @@ impl Legacy {
         client: &Client,
         stream: Opened,
         followed: Followed,
-    ) -> Result<Listening, Rejection> {
+    ) -> Result<Listening> {
         let place = client.hold(Kind::Listeners, 1)?;
         let mut interest = self.0.endpoint.server.all_announced();
         interest.resources = session.subscriptions.clone();
