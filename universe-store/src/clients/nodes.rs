@@ -11,6 +11,9 @@ use uuid::Uuid;
 #[error("the store is unavailable")]
 pub struct Unavailable;
 
+/// What the store answers, if it does.
+pub(crate) type Result<T, E = Unavailable> = std::result::Result<T, E>;
+
 /// This node among the nodes that use one store. A node whose lease has expired has ended, or is cut off from the
 /// store. Times are those of the store's clock.
 pub trait Nodes: fmt::Debug + Send + Sync {
@@ -25,11 +28,11 @@ pub trait Nodes: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Unavailable`].
-    fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>, Unavailable>>;
+    fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>>>;
 
     /// Ends the lease of this node for good, so that other nodes see at once that it has ended.
     ///
     /// # Errors
     /// [`Unavailable`]: the lease then expires on its own.
-    fn end(&self) -> BoxFuture<'_, Result<(), Unavailable>>;
+    fn end(&self) -> BoxFuture<'_, Result<()>>;
 }

@@ -22,7 +22,7 @@ use super::error::{causes, is_conflict};
 use crate::adapter::keys::Key;
 use crate::adapter::lease::{Lease, REFRESHES};
 use crate::adapter::watched::Watched;
-use crate::clients::nodes::Unavailable;
+use crate::clients::nodes::{Result, Unavailable};
 
 /// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
 pub(super) const CHANNEL: &str = "universe_session";
@@ -79,7 +79,7 @@ impl Nodes {
         self.lease.length
     }
 
-    pub(super) async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
+    pub(super) async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>> {
         let judges_until = self.judges_until();
         if judges_until == i64::MIN {
             return Ok(nodes.to_vec());
@@ -93,7 +93,7 @@ impl Nodes {
         rows.iter().map(|row| get(row, 0)).collect()
     }
 
-    pub(super) async fn end(&self) -> Result<(), Unavailable> {
+    pub(super) async fn end(&self) -> Result<()> {
         self.keeping.abort();
         let sql = "DELETE FROM universe_node WHERE id = $1";
         self.query(sql, &[(&self.id, Type::UUID)]).await.map(drop)
@@ -119,11 +119,7 @@ impl Nodes {
         &self.link
     }
 
-    pub(super) async fn query(
-        &self,
-        sql: &str,
-        parameters: Parameters<'_>,
-    ) -> Result<Vec<Row>, Unavailable> {
+    pub(super) async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>> {
         query(&self.link, sql, parameters).await
     }
 }
@@ -137,11 +133,7 @@ fn changed(payload: &str, node: Uuid) -> Option<Key> {
 }
 
 /// The rows that a statement gives.
-pub(super) async fn query(
-    link: &Link,
-    sql: &str,
-    parameters: Parameters<'_>,
-) -> Result<Vec<Row>, Unavailable> {
+pub(super) async fn query(link: &Link, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>> {
     let client = link.client().await.ok_or(Unavailable)?;
     for _ in 0..TRIES {
         let rows = link.within(0, client.query_typed(sql, parameters)).await;
@@ -158,7 +150,7 @@ pub(super) async fn query(
 }
 
 /// A value of a row.
-pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, Unavailable> {
+pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T> {
     row.try_get(column).map_err(|_| Unavailable)
 }
 

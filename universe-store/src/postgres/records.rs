@@ -20,7 +20,7 @@ use super::PostgresOptions;
 use super::connect::{Connector, Link};
 use super::nodes::{CHANNEL, NOW, Nodes, Parameters, get, query};
 use crate::adapter::keys::{Key, hash};
-use crate::clients::nodes::{self, Unavailable};
+use crate::clients::nodes::{self, Result, Unavailable};
 use crate::clients::records::{
     self as port, Answer, Change, Events, Found, Id, Kind, LOOK, New, Put, Stream, Write,
 };
@@ -278,7 +278,7 @@ impl nodes::Nodes for Records {
 }
 
 impl Found {
-    fn of(row: &Row) -> Result<Self, Unavailable> {
+    fn of(row: &Row) -> Result<Self> {
         let seconds: f64 = get(row, 5)?;
         Ok(Self {
             number: unsigned(get(row, 0)?)?,
@@ -357,7 +357,7 @@ fn whole(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn unsigned(number: i64) -> Result<u64, Unavailable> {
+fn unsigned(number: i64) -> Result<u64> {
     u64::try_from(number).map_err(|_| Unavailable)
 }
 
@@ -372,7 +372,7 @@ async fn look(nodes: Arc<Nodes>, counts: Arc<Counts>) {
     }
 }
 
-async fn sweep(nodes: &Nodes) -> Result<HashMap<String, (usize, usize)>, Unavailable> {
+async fn sweep(nodes: &Nodes) -> Result<HashMap<String, (usize, usize)>> {
     let records = "WITH gone AS (DELETE FROM client_record WHERE key IN ( \
                      SELECT key FROM client_record WHERE ends < now() \
                      ORDER BY ends LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING 1) \
@@ -400,7 +400,7 @@ async fn sweep(nodes: &Nodes) -> Result<HashMap<String, (usize, usize)>, Unavail
 }
 
 /// Repeats a statement that deletes rows and counts them, until no rows are left.
-async fn steps(link: &Link, sql: &str, parameters: Parameters<'_>) -> Result<(), Unavailable> {
+async fn steps(link: &Link, sql: &str, parameters: Parameters<'_>) -> Result<()> {
     loop {
         let rows = query(link, sql, parameters).await?;
         let gone: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;

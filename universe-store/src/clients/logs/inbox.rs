@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
 use crate::adapter::keys::Key;
-use crate::clients::nodes::Unavailable;
+use crate::clients::nodes::{Result, Unavailable};
 use crate::clients::records::{Kind, PAUSE, Records};
 
 /// How far an inbox looks back before the moment it was opened: about the time a request takes to reach the store.
@@ -69,7 +69,7 @@ impl Inbox {
     }
 
     /// Reads what is new. Returns whether the session still exists.
-    async fn read(&mut self) -> Result<bool, Unavailable> {
+    async fn read(&mut self) -> Result<bool> {
         let found = self.records.below(self.session, self.last).await?;
         let Some(letters) = found else {
             return Ok(false);

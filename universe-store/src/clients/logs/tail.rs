@@ -9,7 +9,7 @@ use futures_util::stream::{self, BoxStream};
 
 use crate::adapter::keys::Key;
 use crate::adapter::lease::REFRESHES;
-use crate::clients::nodes::Unavailable;
+use crate::clients::nodes::Result;
 use crate::clients::records::{Event, Events, PAUSE, Records, Stream, WATCHED};
 
 /// An item of a stream that is being read.
@@ -42,7 +42,7 @@ impl Tail {
         records: Arc<dyn Records>,
         stream: Stream<'_>,
         after: u64,
-    ) -> Result<Option<BoxStream<'static, Tailed>>, Unavailable> {
+    ) -> Result<Option<BoxStream<'static, Tailed>>> {
         let mut tail = Self {
             hints: records.stream_hints(stream),
             quiet: records.lease() / REFRESHES,
@@ -120,7 +120,7 @@ impl Tail {
     }
 
     /// Asks the writer for notifications if necessary, and reads the stream.
-    async fn look(&mut self) -> Result<Option<Events>, Unavailable> {
+    async fn look(&mut self) -> Result<Option<Events>> {
         let fresh = |noted: Instant| noted.elapsed() < WATCHED / 2;
         if !self.noted.is_some_and(fresh) {
             let noted = Instant::now();
@@ -131,7 +131,7 @@ impl Tail {
         self.read().await
     }
 
-    async fn read(&mut self) -> Result<Option<Events>, Unavailable> {
+    async fn read(&mut self) -> Result<Option<Events>> {
         let stream = Stream { session: self.session, name: &self.name };
         self.records.events(stream, self.after).await
     }

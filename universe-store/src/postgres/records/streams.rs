@@ -9,7 +9,7 @@ use tokio_postgres::types::Type;
 
 use super::{Records, whole};
 use crate::adapter::keys::{Key, hash, session_key};
-use crate::clients::nodes::Unavailable;
+use crate::clients::nodes::Result;
 use crate::clients::records::{Event, Events, Fate, PAGE, Stream, WATCHED, Write};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Parameters, get, query};
@@ -29,11 +29,7 @@ struct Columns<'a> {
     text: Vec<&'a [u8]>,
 }
 
-pub(super) async fn write(
-    records: &Records,
-    writes: &[Write<'_>],
-    keep: Duration,
-) -> Result<(), Unavailable> {
+pub(super) async fn write(records: &Records, writes: &[Write<'_>], keep: Duration) -> Result<()> {
     let mut columns = Columns::default();
     let (mut gone_key, mut gone_name) = (Vec::new(), Vec::new());
     for write in writes {
@@ -62,7 +58,7 @@ pub(super) async fn write(
     Ok(())
 }
 
-async fn put(records: &Records, columns: &Columns<'_>, keep: Duration) -> Result<(), Unavailable> {
+async fn put(records: &Records, columns: &Columns<'_>, keep: Duration) -> Result<()> {
     // Sessions are locked in one order, so that nodes do not wait for each other in a circle. A notification takes
     // a lock of the whole database, so only readers that there are get one.
     let sql = "WITH given AS MATERIALIZED ( \
@@ -105,7 +101,7 @@ async fn put(records: &Records, columns: &Columns<'_>, keep: Duration) -> Result
     Ok(())
 }
 
-pub(super) async fn watch(link: &Link, stream: Stream<'_>) -> Result<(), Unavailable> {
+pub(super) async fn watch(link: &Link, stream: Stream<'_>) -> Result<()> {
     let sql = "UPDATE session_stream SET watched = now() + make_interval(secs => $3) \
                WHERE key = $1 AND name = $2 AND NOT ended";
     let parameters: Parameters<'_> = &[
@@ -116,11 +112,7 @@ pub(super) async fn watch(link: &Link, stream: Stream<'_>) -> Result<(), Unavail
     query(link, sql, parameters).await.map(drop)
 }
 
-pub(super) async fn read(
-    link: &Link,
-    stream: Stream<'_>,
-    after: u64,
-) -> Result<Option<Events>, Unavailable> {
+pub(super) async fn read(link: &Link, stream: Stream<'_>, after: u64) -> Result<Option<Events>> {
     // One statement: one view of the stream and its events. The length of a text is known without reading it.
     let sql = "SELECT s.node, s.about, s.ended, e.n, e.body FROM session_stream s LEFT JOIN LATERAL ( \
                  SELECT n, body FROM ( \
