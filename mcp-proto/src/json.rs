@@ -4,6 +4,7 @@
 //! passes one check and is executed as another, so a repeated name is refused at any depth (RFC 7493 §2.3).
 
 mod meter;
+mod size;
 mod string;
 
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
+pub(crate) use size::json_size;
 pub use string::escaped;
 pub(crate) use string::{on_one_line, push_string, to_json, without_lone_surrogates};
 

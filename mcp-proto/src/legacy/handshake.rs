@@ -1,11 +1,9 @@
 //! `initialize`: the request that opens a session, and its result.
 
-use std::io;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::json;
+use crate::json::{self, json_size};
 use crate::jsonrpc::{ErrorObject, Payload, Request, Result};
 use crate::lifecycle::{
     ClientCapabilities, Implementation, ServerCapabilities, malformed_capability,
@@ -61,22 +59,14 @@ impl Server {
 impl InitializeParams {
     /// Reads and checks the params: −32602 without the string `protocolVersion`, or above [`MAX_CLIENT_BYTES`] or
     /// [`MAX_CAPABILITY_VALUES`].
-    pub(crate) fn read(request: Request) -> Result<Self> {
-        let (mut protocol_version, mut capabilities, mut client_info) = (None, None, None);
-        for (member, value) in request.params {
-            match &*member {
-                "protocolVersion" => protocol_version = Some(value),
-                "capabilities" => capabilities = Some(value),
-                "clientInfo" => client_info = Some(value),
-                _ => {}
-            }
-        }
-        let Some(Value::String(protocol_version)) = protocol_version else {
+    pub(crate) fn read(mut request: Request) -> Result<Self> {
+        let mut take = |member| request.params.remove(member);
+        let Some(Value::String(protocol_version)) = take("protocolVersion") else {
             return Err(ErrorObject::invalid_params(
                 "initialize needs params.protocolVersion, a string",
             ));
         };
-        let capabilities = match capabilities {
+        let capabilities = match take("capabilities") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             // So PHP writes an empty object.
             Some(Value::Array(none)) if none.is_empty() => Value::Object(Map::new()),
@@ -98,7 +88,7 @@ impl InitializeParams {
             )));
         }
         // For display only, which is no reason to refuse a client.
-        let client_info = client_info.filter(Value::is_object);
+        let client_info = take("clientInfo").filter(Value::is_object);
         let mut client_info = client_info
             .and_then(|client| serde_json::from_value(client).ok())
             .unwrap_or_else(|| Implementation::new("", ""));
@@ -130,20 +120,7 @@ impl InitializeParams {
     }
 }
 
-/// Whether a session may keep both. Stops counting once they do not fit.
+/// Whether a session may keep both.
 fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
-    struct BoundedWriter(usize);
-    impl io::Write for BoundedWriter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut writer = BoundedWriter(MAX_CLIENT_BYTES);
-    serde_json::to_writer(&mut writer, client_info).is_ok()
-        && serde_json::to_writer(&mut writer, capabilities).is_ok()
+    json_size(client_info).saturating_add(json_size(capabilities)) <= MAX_CLIENT_BYTES
 }

@@ -15,11 +15,12 @@ use super::offered::Offered;
 use super::{Server, wire};
 use crate::context::Context;
 use crate::input::missing_capability;
+use crate::json::json_size;
 use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::legacy::tasks as legacy;
 use crate::lifecycle::EXTENSION_TASKS;
 use crate::service::Call;
-use crate::task::{Calling, Entry, Keeper, NewTask, TaskMode, TaskSupport, TaskView, json_size};
+use crate::task::{Calling, Entry, Keeper, NewTask, TaskMode, TaskSupport, TaskView};
 use crate::version::Era;
 use running::Start;
 

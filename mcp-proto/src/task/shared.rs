@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use super::entry::{Entry, Home, Open, Stage, State};
 use super::owner::Owner;
 use super::port::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
-use super::size::json_size;
+use crate::json::json_size;
 use crate::jsonrpc::{ErrorObject, Payload, Result};
 use crate::version::Era;
 use record::{owner_key, read};
