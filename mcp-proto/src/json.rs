@@ -332,6 +332,12 @@ fn is_flat(value: &Value) -> bool {
         .is_some_and(|members| members.len() <= MAX_MEMBERS && members.values().all(is_small))
 }
 
+/// The values directly in a list or an object.
+pub(crate) fn children(value: &Value) -> impl Iterator<Item = &Value> {
+    let items = value.as_array().into_iter().flatten();
+    items.chain(value.as_object().into_iter().flat_map(Map::values))
+}
+
 /// Whether the value has at most `max_nodes` values in it, itself included, whose JSON Pointers are together at most
 /// `max_path_bytes` long. Stops as soon as that is decided, and does not recurse.
 pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -> bool {

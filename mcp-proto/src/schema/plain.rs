@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::SchemaError;
 use super::walk::walk;
+use crate::json;
 
 /// Generates a schema by `root` and makes it plain. `nulls` decides what happens to a value that may be null.
 pub(super) fn make(
@@ -50,13 +51,7 @@ pub(super) fn bounded(
         if depth > max_depth {
             return Err(SchemaError(format!("the schema nests deeper than {max_depth} levels")));
         }
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(members) => {
-                open.extend(members.values().map(|member| (member, depth + 1)))
-            }
-            _ => {}
-        }
+        open.extend(json::children(value).map(|child| (child, depth + 1)));
     }
     Ok(nodes)
 }

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
+use crate::json;
 use crate::schema::SchemaError;
 use crate::schema::walk::{subschemas, walk};
 
@@ -107,13 +108,7 @@ pub(super) fn is_quick(instance: &Value, again: usize) -> bool {
             return false;
         }
         let below = looks.saturating_mul(again);
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, below))),
-            Value::Object(members) => {
-                open.extend(members.values().map(|member| (member, below)));
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
+        open.extend(json::children(value).map(|child| (child, below)));
     }
     true
 }
