@@ -1,9 +1,11 @@
 //! Server-sent events as they come.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use mcp_proto::http::EventReader;
 use tokio::time::timeout;
 
 /// The longest event in bytes. A command may be as large as a request.
@@ -16,14 +18,13 @@ const SILENCE: Duration = Duration::from_secs(45);
 /// A feed that is being read.
 pub(super) struct Feed {
     body: Incoming,
-    /// The bytes that have arrived and are not parsed yet.
-    text: Vec<u8>,
-    /// The number of bytes that were already searched for the end of an event.
-    seen: usize,
+    reader: EventReader,
+    /// The events that came together with one that was returned.
+    ready: VecDeque<Event>,
 }
 
 /// One event.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Event {
     pub(super) kind: String,
     pub(super) id: Option<u64>,
@@ -32,7 +33,7 @@ pub(super) struct Event {
 
 impl Feed {
     pub(super) fn new(body: Incoming) -> Self {
-        Self { body, text: Vec::new(), seen: 0 }
+        Self { body, reader: EventReader::new(MAX_EVENT), ready: VecDeque::new() }
     }
 
     /// The next event; `Ok(None)` at the end.
@@ -41,53 +42,23 @@ impl Feed {
     /// A description of what broke the feed.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, String> {
         loop {
-            let from = self.seen.saturating_sub(1);
-            let end = known_range::items(&self.text, from..);
-            let end = end.windows(2).position(|two| two == b"\n\n");
-            if let Some(end) = end {
-                let block: Vec<u8> = self.text.drain(..from + end + 2).collect();
-                self.seen = 0;
-                let event = read(&String::from_utf8_lossy(&block));
-                if !event.kind.is_empty() {
-                    return Ok(Some(event));
-                }
-                continue;
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
             }
-            self.seen = self.text.len();
-            if self.text.len() > MAX_EVENT {
-                return Err(format!("an event has more than {MAX_EVENT} bytes"));
-            }
-            match timeout(SILENCE, self.body.frame()).await {
+            let frame = match timeout(SILENCE, self.body.frame()).await {
                 Err(_) => return Err("the server is silent".to_owned()),
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(error))) => return Err(error.to_string()),
-                Ok(Some(Ok(frame))) => {
-                    if let Ok(data) = frame.into_data() {
-                        self.text.extend_from_slice(&data);
-                    }
-                }
-            }
+                Ok(Some(frame)) => frame.map_err(|error| error.to_string())?,
+            };
+            let data = frame.into_data().unwrap_or_default();
+            let events = self.reader.push(&data);
+            let events = events.map_err(|_| format!("an event has more than {MAX_EVENT} bytes"))?;
+            let named = events.into_iter().filter(|event| !event.event.is_empty());
+            self.ready.extend(named.map(|event| Event {
+                kind: event.event,
+                id: event.id.and_then(|id| id.parse().ok()),
+                data: event.data,
+            }));
         }
     }
-}
-
-/// Parses an event. It has no kind if there are only comments.
-fn read(block: &str) -> Event {
-    let mut event = Event::default();
-    for line in block.lines() {
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "event" => value.clone_into(&mut event.kind),
-            "id" => event.id = value.parse().ok(),
-            "data" => {
-                if !event.data.is_empty() {
-                    event.data.push('\n');
-                }
-                event.data.push_str(value);
-            }
-            _ => {}
-        }
-    }
-    event
 }
