@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
 use mcp_proto::jsonrpc::{Message, Notification, Request, Response};
-use mcp_proto::{Era, ProtocolVersion, Tool};
+use mcp_proto::{Era, ProtocolVersion};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub(super) struct HttpLink {
     config: ClientConfig,
     hub: Arc<NotificationHub>,
     /// The parameters that headers repeat, in the modern era.
-    mirrored: Mirrored,
+    pub(super) mirrored: Mirrored,
 }
 
 /// The outcome of a request.
@@ -73,11 +73,6 @@ impl HttpLink {
         let uri = endpoint(url)?;
         let pool = Pool::new(&config.network, uri.scheme_str() == Some("https"))?;
         Ok(Self { pool, uri, config: config.clone(), hub, mirrored: Mirrored::default() })
-    }
-
-    /// Learns from a list of tools which parameters headers repeat; takes out what must not be called.
-    pub(super) fn listed(&self, tools: &mut Vec<Tool>) {
-        self.mirrored.learn(tools);
     }
 
     pub(super) async fn call(

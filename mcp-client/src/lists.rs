@@ -60,7 +60,7 @@ impl Client {
         if let Link::Http(link) = &self.0.link
             && self.era() == Era::Modern
         {
-            link.listed(&mut tools);
+            link.mirrored.learn(&mut tools);
         }
         self.0.hub.listed.learn(&tools);
         Ok(tools)

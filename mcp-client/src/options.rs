@@ -29,10 +29,8 @@ pub struct Progress {
     /// How much is done; grows with each report.
     pub progress: f64,
     /// How much there is to do, if the server knows.
-    #[serde(default)]
     pub total: Option<f64>,
     /// What is being done, in words.
-    #[serde(default)]
     pub message: Option<String>,
 }
 

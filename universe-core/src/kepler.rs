@@ -55,7 +55,6 @@ pub(crate) struct Elements {
     argument_of_periapsis: f64,
     #[serde(default)]
     mean_anomaly: f64,
-    #[serde(default)]
     pub(crate) epoch: Option<Instant>,
     #[serde(default)]
     rates: Rates,

@@ -49,10 +49,8 @@ pub struct Session {
     pub principal: Option<String>,
     /// The client whose share of the store it uses: the principal, or the address that opened it. `None` if neither is
     /// known.
-    #[serde(default)]
     pub client: Option<Arc<str>>,
     /// The least severe level of log messages that the client wants, once it has set one.
-    #[serde(default)]
     pub log_level: Option<LogLevel>,
     /// The resources that the client subscribes to, at most [`MAX_SUBSCRIPTIONS`](crate::lifecycle::MAX_SUBSCRIPTIONS).
     #[serde(default)]
