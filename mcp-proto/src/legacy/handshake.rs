@@ -1,7 +1,7 @@
 //! `initialize`: the request that opens a session, and its result.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json::{self, json_size};
 use crate::jsonrpc::{ErrorObject, Payload, Request, Result};
@@ -66,22 +66,15 @@ impl InitializeParams {
                 "initialize needs params.protocolVersion, a string",
             ));
         };
-        let capabilities = match take("capabilities") {
-            None | Some(Value::Null) => Value::Object(Map::new()),
-            // So PHP writes an empty object.
-            Some(Value::Array(none)) if none.is_empty() => Value::Object(Map::new()),
-            Some(Value::Object(capabilities)) => {
-                if let Some(path) = malformed_capability(&capabilities) {
-                    return Err(ErrorObject::invalid_params(format!(
-                        "params.capabilities.{path} must be an object"
-                    )));
-                }
-                Value::Object(capabilities)
-            }
-            Some(_) => {
-                return Err(ErrorObject::invalid_params("params.capabilities must be an object"));
-            }
+        let Some(capabilities) = json::object_or_empty(take("capabilities")) else {
+            return Err(ErrorObject::invalid_params("params.capabilities must be an object"));
         };
+        if let Some(path) = malformed_capability(&capabilities) {
+            return Err(ErrorObject::invalid_params(format!(
+                "params.capabilities.{path} must be an object"
+            )));
+        }
+        let capabilities = Value::Object(capabilities);
         if !json::is_small(&capabilities, MAX_CAPABILITY_VALUES, usize::MAX) {
             return Err(ErrorObject::invalid_params(format!(
                 "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
