@@ -27,6 +27,9 @@ const CAPSULES: [u32; 2] = [670, 33_328];
 const ANCHORED: [u32; 6] = [33_474, 33_475, 33_520, 33_522, 33_700, 33_702];
 /// The corporation of those that punish attackers in high security.
 const CONCORD: u64 = 1_000_125;
+/// The first id of a corporation of players; the game's own are 1,000,000 to 1,999,999
+/// (<https://developers.eveonline.com/docs/guides/id-ranges/>).
+const FIRST_OF_PLAYERS: u64 = 98_000_000;
 /// Interdictors and heavy interdictors: Sabre, Flycatcher, Heretic, Eris; Broadsword, Onyx, Devoter, Phobos.
 const INTERDICTORS: [u32; 8] = [22_456, 22_464, 22_452, 22_460, 12_013, 11_995, 12_017, 12_021];
 /// Smartbombs that are in use; there are rarer ones.
@@ -50,7 +53,7 @@ pub(super) struct Mail {
     /// The alliance of the victim, else the corporation, else the pilot.
     pub(super) side: u64,
     pub(super) is_pod: bool,
-    /// The sides of the players among the attackers, each once.
+    /// The sides of the players, and of their structures, among the attackers, each once.
     pub(super) attackers: Vec<u64>,
     /// How many players are among the attackers.
     pub(super) pilots: usize,
@@ -113,7 +116,7 @@ impl Mail {
             interdictors: ships().any(|it| INTERDICTORS.contains(&it)),
             smartbombs: weapons().any(smartbomb),
         };
-        let players = kill.attackers.iter().filter(|it| it.character_id.is_some());
+        let players = kill.attackers.iter().filter(|it| it.is_of_players());
         let mut attackers: Vec<u64> = players.filter_map(Pilot::side).collect();
         attackers.sort_unstable();
         attackers.dedup();
@@ -169,6 +172,11 @@ fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 impl Pilot {
+    /// Whether it is a player, or has no pilot and belongs to a corporation of players, as a citadel.
+    fn is_of_players(&self) -> bool {
+        self.character_id.is_some() || self.corporation_id >= Some(FIRST_OF_PLAYERS)
+    }
+
     fn side(&self) -> Option<u64> {
         self.alliance_id.or(self.corporation_id).or(self.character_id)
     }

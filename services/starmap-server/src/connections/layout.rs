@@ -6,7 +6,7 @@
 //! | eve-scout, `/v2/public/signatures` | `out_system_id`, `in_system_id`, `max_ship_size`, `expires_at`, … |
 //! | Wanderer, `/api/map/connections` | under `data`: `solar_system_source`, `solar_system_target`, `time_status`, … |
 //! | Pathfinder, export of a map | under `data`: `systems` with `id` and `systemId`, `connections` with `source` and `target` |
-//! | bridge lists (SMT, the names of Ansiblexes, tables) | lines: `ID A --> B`, `A » B - name`, `A,B` |
+//! | bridge lists (SMT, the names of Ansiblexes, tables, chats) | lines: `ID A --> B`, `A » B - name`, `A,B` |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -72,11 +72,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Connections, String> {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(value) => reading.value(value)?,
         Err(error) => match str::from_utf8(bytes) {
-            Ok(text) if !text.trim_start().starts_with(['[', '{']) => reading.lines(text)?,
+            Ok(text) if !is_json(text) => reading.lines(text)?,
             _ => return Err(format!("{error}; {EXPECTED}")),
         },
     }
     reading.finish()
+}
+
+/// Whether a text that is no JSON was meant to be. A line of a chat begins with its time in brackets.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let list = text.strip_prefix('[').map(str::trim_start);
+    list.is_some_and(|it| !it.starts_with(|c: char| c.is_ascii_digit())) || text.starts_with('{')
 }
 
 /// A single connection, as tools take it.
@@ -276,7 +283,13 @@ fn entries(value: Value) -> Result<(Vec<Value>, BTreeMap<String, String>), Strin
 
 /// `1034323745897 1DQ1-A --> T5ZI-S`, `1DQ1-A » T5ZI-S - Keepstar road`, `1DQ1-A,T5ZI-S`
 fn line_of(line: &str) -> Result<Connection, String> {
-    let ends = ARROWS.iter().find_map(|arrow| line.split_once(arrow));
+    let spoken = untagged(line);
+    // In a chat of the game the time and the pilot stand before it.
+    let spoken = match spoken.split_once(" > ") {
+        Some((pilot, rest)) if !ARROWS.iter().any(|arrow| pilot.contains(arrow)) => rest,
+        _ => &spoken,
+    };
+    let ends = ARROWS.iter().find_map(|arrow| spoken.split_once(arrow));
     let (from, to) = ends.ok_or_else(|| format!("{:?} does not name two systems", shown(line)))?;
     // The id of a structure stands before the first, a name or further columns behind the second.
     let from = from.trim().trim_matches('"');
@@ -291,6 +304,16 @@ fn line_of(line: &str) -> Result<Connection, String> {
         |text: &str| Some(text.trim().trim_matches('"').to_owned()).filter(|it| !it.is_empty());
     let kind = Some(ConnectionKind::Bridge);
     Ok(Connection { kind, ..plain(end(from), end(to))? })
+}
+
+/// A line without the game's links, `<url=showinfo:35841//1034323745897>` and `</url>`. An arrow may be `<->`.
+fn untagged(line: &str) -> String {
+    let mut parts = line.split('<');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once('>') {
+        Some((tag, rest)) if !tag.starts_with('-') => text + rest,
+        _ => text + "<" + part,
+    })
 }
 
 fn plain(from: Option<String>, to: Option<String>) -> Result<Connection, String> {

@@ -127,8 +127,8 @@ async fn route_picture(
     let origin = known_system(&now.map, uri.get("origin").unwrap_or_default())?;
     let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
     let mode = uri.get("mode");
-    let (route, notes) =
-        tools::plain_route(&now, origin, destination, mode).map_err(|error| refused(&error))?;
+    let found = tools::plain_route(&now, origin, destination, mode);
+    let (route, notes) = found.map_err(|error| refused(&now.explained(error)))?;
     let title = tools::route_title(&now.map, &route, mode.unwrap_or("shortest"));
     let drawn = drawn(move || picture::route(&now.map, &route, &title, &notes)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))

@@ -133,14 +133,13 @@ impl Tools {
             tool(name, description),
             move |universe: Universe, arguments: A| async move {
                 let now = universe.now().map_err(UniverseError::into_tool_error)?;
-                let done = if SLOW.contains(&name) {
-                    // Dropped with the call, when its client cancels it or leaves.
-                    let _stop = now.stop.clone().drop_guard();
-                    tokio::task::spawn_blocking(move || work(&now, &arguments)).await?
-                } else {
-                    work(&now, &arguments)
+                // Dropped with the call, when its client cancels it or leaves.
+                let _stop = now.stop.clone().drop_guard();
+                let work = move || {
+                    let done = work(&now, &arguments);
+                    done.map(Json).map_err(|error| now.explained(error).into_tool_error())
                 };
-                done.map(Json).map_err(UniverseError::into_tool_error)
+                if SLOW.contains(&name) { tokio::task::spawn_blocking(work).await? } else { work() }
             },
         );
         self

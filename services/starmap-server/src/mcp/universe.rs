@@ -221,6 +221,16 @@ impl Snapshot {
         self.problems.iter().cloned().chain(feed.and_then(FeedReport::sentence))
     }
 
+    /// An error, with what could not be read if there is no way: one may be in it.
+    pub(crate) fn explained(&self, mut error: UniverseError) -> UniverseError {
+        if let UniverseError::RouteNotFound(none) = &mut error {
+            let told: Vec<&str> =
+                none.reason.iter().chain(&self.problems).map(String::as_str).collect();
+            none.reason = Some(told.join("; "));
+        }
+        error
+    }
+
     /// The overlay, for a tool that needs one.
     pub(crate) fn overlay(&self, what: &str) -> Result<&Activity, UniverseError> {
         self.activity.as_deref().ok_or_else(|| {

@@ -49,6 +49,7 @@ fn what_is_none_is_refused_in_words() {
         (b"[5]", "it takes an array such as"),
         (b"nothing of this kind", "does not name two systems"),
         (br#"{"error": "Timeout"}"#, "its members are error"),
+        (b"[ [30000142, 30002187], [300", "EOF while parsing"),
         (br#"[{"from": "Jita"}]"#, "it does not say from where to where; it has from"),
         (br#"[{"from": "Jita", "to": true}]"#, "an end of it is not a name or an id"),
         (br#"[{"from": "a", "to": "b", "cost": -1}]"#, "the cost is -1"),
@@ -178,10 +179,15 @@ fn dying_holes_are_marked_as_maps_have_it() {
     }
 }
 
-// Slazanger/SMT#30, Slazanger/SMT#161
+// Slazanger/SMT#30, Slazanger/SMT#161, Slazanger/SMT#98 (out of a chat of the game)
 #[test]
 fn lists_of_bridges_are_read() {
     for text in [
+        "[ 2026.11.28 20:11:22 ] A Pilot > 1DQ1-A \u{bb} T5ZI-S - Keepstar road",
+        "[20:11:22] A Pilot > <url=showinfo:35841//1034323745897>1DQ1-A \u{bb} T5ZI-S - road</url>",
+        "# ours\nA Pilot > 1DQ1-A --> T5ZI-S",
+        "1DQ1-A <-> T5ZI-S",
+        "1DQ1-A \u{bb} T5ZI-S - north > south",
         "1034323745897 1DQ1-A --> T5ZI-S",
         "# ours\n1DQ1-A \u{bb} T5ZI-S - Keepstar road\n",
         "from,to\n1DQ1-A,T5ZI-S\n",

@@ -36,7 +36,7 @@ pub(super) fn ways(
     for (word, mode) in modes {
         let query = Query::new(origin, destination, mode).with(&now.travel);
         let found = route::find_warned(map, &query);
-        let (found, warnings) = found.map_err(|why| no_route(map, &query, &why))?;
+        let (found, warnings) = found.map_err(|why| now.explained(no_route(map, &query, &why)))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
         if seen.contains(&found.systems) {

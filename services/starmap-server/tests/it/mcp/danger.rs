@@ -17,6 +17,7 @@ const SABRE: u32 = 22_456;
 const CATALYST: u32 = 16_240;
 const PROVIDENCE: u32 = 20_183;
 const LARGE_EMP_SMARTBOMB: u32 = 3_995;
+const ASTRAHUS: u32 = 35_832;
 const CONCORD: u64 = 1_000_125;
 
 /// The stargate from a system to another has the id 50,000,000 + 100 × the place of the one + that of the other.
@@ -45,8 +46,8 @@ impl Mail {
     fn json(&self) -> Value {
         let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(self.ago);
         let attackers = self.attackers.iter().enumerate().map(|(at, (side, ship, weapon))| {
-            // CONCORD's ships have no pilots.
-            let pilot = (*side != CONCORD).then(|| json!(9_000 + 100 * self.id + at as u64));
+            // The game's ships and structures have no pilots.
+            let pilot = (*side < CONCORD).then(|| json!(9_000 + 100 * self.id + at as u64));
             json!({"character_id": pilot, "corporation_id": side, "ship_type_id": ship, "weapon_type_id": weapon})
         });
         let esi = json!({
@@ -203,5 +204,29 @@ async fn what_is_anchored_is_no_ship() {
     let client = server(&folder, &mails).await;
     let route = asked(&client, "route", json!({"origin": "Jita", "destination": "Amarr"})).await;
     assert!(!route["warnings"].to_string().contains("Dangerous"), "{route}");
+    client.close().await.unwrap();
+}
+
+// evekb/evedev-kb#66, zKillboard/zKillboard#84, EVE-KILL/Issues#11: a citadel has no pilot, but players fire it
+#[tokio::test]
+async fn structures_of_players_kill_and_those_of_the_game_do_not() {
+    let folder = TempDir::new().unwrap();
+    let shot = |id, side, system| Mail {
+        id,
+        ago: 60 * i64::try_from(id).unwrap(),
+        system,
+        victim: 500 + id,
+        ship: CATALYST,
+        attackers: vec![(side, ASTRAHUS, ASTRAHUS)],
+        location: 0,
+    };
+    let ours = (1..7).map(|id| shot(id, 98_111_111, "Marrow"));
+    let mails: Vec<Mail> = ours.chain((11..17).map(|id| shot(id, 1_000_127, "Tarn"))).collect();
+    let client = server(&folder, &mails).await;
+    let asked_of = json!({"systems": ["Marrow", "Tarn"]});
+    let activity = asked(&client, "activity", asked_of).await;
+    assert_eq!((&activity["systems"][0][2], &activity["systems"][1][2]), (&json!(6), &json!(0)));
+    let route = asked(&client, "route", json!({"origin": "Jita", "destination": "Marrow"})).await;
+    assert_has(&route["warnings"].to_string(), &["Dangerous: Marrow (6 kills"]);
     client.close().await.unwrap();
 }

@@ -219,7 +219,8 @@ async fn a_feed_that_gives_nothing_is_no_quiet_space() {
     client.close().await.unwrap();
 }
 
-// wanderer-industries/wanderer#550: a file of eve-scout is not read, and the answers say so
+// wanderer-industries/wanderer#550: a file of eve-scout is not read, and the answers say so;
+// farshield/shortcircuit#22: so do the errors that it may be the cause of
 #[tokio::test]
 async fn files_that_are_not_read_are_told_in_the_answers() {
     let built = Built::new();
@@ -233,6 +234,15 @@ async fn files_that_are_not_read_are_told_in_the_answers() {
         ["the file of connections could not be read", "the activity overlay could not be read"];
     let route = call(&client, "route", to_amarr(json!({}))).await.unwrap();
     assert_has(&route["warnings"].to_string(), &told);
+    let none = json!({"origin": "Jita", "destination": "Lonely"});
+    let gap = json!({"systems": ["Jita", "Amarr"]});
+    let stops = json!({"waypoints": ["Jita", "Lonely"]});
+    for (tool, asked) in [("route", none), ("analyze", gap), ("optimize_waypoints", stops)] {
+        let refused = call(&client, tool, asked).await.unwrap_err();
+        assert_eq!(refused["code"], "ROUTE_NOT_FOUND", "{refused}");
+        assert_has(refused["message"].as_str().unwrap(), &told);
+        assert_has(refused["data"]["reason"].as_str().unwrap(), &told);
+    }
     // What is read later is told no more, but for the entries that are left out.
     std::fs::write(
         &holes,
