@@ -7,13 +7,18 @@
 //! | `openspec/schemas/<name>/schema.yaml` | the artifacts of a workflow of the project's own, with their templates |
 //! | `mission.md` in the folder of specs (Spec Oxide) | the text |
 //!
-//! A missing file is ignored. A file that cannot be read or parsed is listed in [`Words::problems`].
+//! A missing file is ignored. A file that cannot be read or parsed, and a rule that is not used, is listed in
+//! [`Words::problems`].
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::model::{Origin, Schema, Source};
 use crate::parse::{Value, yaml};
 use crate::project::{Dialect, Project, ReadError, schema_name};
+
+/// How much of a problem other answers repeat, in characters.
+const MAX_TOLD: usize = 300;
 
 /// The project's own guidance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +33,7 @@ pub struct Words {
     pub about: Option<Source>,
     /// The stores with further specs that the project names.
     pub references: Vec<String>,
-    /// Files that exist but cannot be used, with the reason.
+    /// Files and rules that exist but cannot be used, with the reason.
     pub problems: Vec<String>,
     /// The artifacts of the project's own workflow, in Markdown.
     artifacts: Vec<String>,
@@ -64,6 +69,13 @@ impl Words {
         rules.map_or(&[], |(_, rules)| rules)
     }
 
+    /// The first of its problems, and how many more there are, for answers about something else.
+    pub fn problem(&self) -> Option<String> {
+        let first: String = self.problems.first()?.chars().take(MAX_TOLD).collect();
+        let more = self.problems.len() - 1;
+        Some(if more == 0 { first } else { format!("{first} (and {more} more)") })
+    }
+
     /// The whole guidance as Markdown; empty if the project has none.
     pub fn text(&self) -> String {
         let mut parts = Vec::new();
@@ -88,11 +100,11 @@ impl Words {
 
     fn configured(&mut self, project: &Project) {
         let source = self.read(project.config());
-        let value = source.and_then(|source| self.parsed(&source));
-        if let Some(config) = &value {
+        let value = source.as_ref().and_then(|source| self.parsed(source));
+        if let Some((config, source)) = value.as_ref().zip(source.as_ref()) {
             let context = config.get("context").and_then(Value::filled);
             self.context = context.map(|text| text.trim().to_owned());
-            self.rules = rules(config);
+            self.rules(project, &source.path, config);
             self.references = references(config);
         }
         let schema = Arc::clone(&self.schema);
@@ -118,6 +130,45 @@ impl Words {
         }
     }
 
+    /// Takes the rules that are text, and tells of the others, and of those that are for no artifact.
+    fn rules(&mut self, project: &Project, path: &Path, config: &Value) {
+        let Some(Value::Map(entries)) = config.get("rules") else {
+            return;
+        };
+        let known = project.artifact_ids();
+        let path = path.display();
+        for entry in entries {
+            let (artifact, line) = (&entry.key, entry.line);
+            let listed = match &entry.value {
+                Value::Null => &[],
+                Value::List(rules) => rules.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            let taken = listed.iter().filter_map(Value::filled).map(str::to_owned);
+            let taken: Vec<String> = taken.collect();
+            if let Some(other) = listed.iter().find(|rule| rule.filled().is_none()) {
+                let line = match other {
+                    Value::Map(parts) => parts.first().map_or(line, |part| part.line),
+                    _ => line,
+                };
+                let (left, all) = (listed.len() - taken.len(), listed.len());
+                self.problems.push(format!(
+                    "{path}:{line}: {left} of {all} rules for {artifact:?} are not used: a rule is text, in quotes if \
+                     it has `: `"
+                ));
+            }
+            if !known.contains(artifact) {
+                self.problems.push(format!(
+                    "{path}:{line}: rules for {artifact:?} are not used: no workflow here has this artifact, but {}",
+                    known.join(", ")
+                ));
+            }
+            if !taken.is_empty() {
+                self.rules.push((artifact.clone(), taken));
+            }
+        }
+    }
+
     fn read(&mut self, read: Result<Option<Source>, ReadError>) -> Option<Source> {
         read.unwrap_or_else(|error| {
             self.problems.push(error.to_string());
@@ -135,21 +186,6 @@ impl Words {
             }
         }
     }
-}
-
-fn rules(config: &Value) -> Vec<(String, Vec<String>)> {
-    let Some(Value::Map(entries)) = config.get("rules") else {
-        return Vec::new();
-    };
-    let by_artifact = entries.iter().map(|entry| {
-        let rules = match &entry.value {
-            Value::List(rules) => rules.iter().filter_map(Value::filled).collect(),
-            one => one.filled().into_iter().collect::<Vec<_>>(),
-        };
-        let rules = rules.into_iter().map(str::to_owned).collect();
-        (entry.key.clone(), rules)
-    });
-    by_artifact.filter(|(_, rules): &(_, Vec<_>)| !rules.is_empty()).collect()
 }
 
 /// The ids of the stores under `references`: strings, or mappings with an `id`.

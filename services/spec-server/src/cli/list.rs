@@ -11,6 +11,7 @@ use crate::model::{Change, Spec};
 use crate::plural::counted;
 use crate::project::{Listing, Project, Unreadable};
 use crate::view::{ChangeSummary, TaskProgress};
+use crate::words::Words;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ListArgs {
@@ -37,8 +38,9 @@ impl ListArgs {
             output.json(&json(specs.as_ref(), changes.as_ref()))?;
             return Ok(0);
         }
-        if let Some(hidden) = project.hidden() {
-            output.line(format_args!("{} {hidden}", output.paint(Ink::Yellow, "!")))?;
+        for note in project.hidden().into_iter().chain(Words::of(project).problem()) {
+            let note = output.safe(&note);
+            output.line(format_args!("{} {note}", output.paint(Ink::Yellow, "!")))?;
         }
         if let Some(specs) = &specs {
             write_specs(specs, output)?;

@@ -10,6 +10,7 @@ use crate::archive;
 use crate::project::{Dialect, Project, ReadError};
 use crate::validate::{self, Finding, Item, Report, Severity};
 use crate::view::FindingView;
+use crate::words::Words;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ValidateArgs {
@@ -52,6 +53,10 @@ impl ValidateArgs {
                     Severity::Info => Ink::Dim,
                 };
                 output.findings([finding], finding.severity.name(), ink)?;
+            }
+            if let Some(note) = Words::of(project).problem() {
+                let note = output.safe(&note);
+                output.line(format_args!("{} {note}", output.paint(Ink::Yellow, "!")))?;
             }
             let ink = if report.valid { Ink::Green } else { Ink::Red };
             output.line(output.paint(ink, &report.summary))?;

@@ -71,6 +71,18 @@ impl Project {
         }
     }
 
+    /// The ids of the artifacts of all workflows that are here, sorted.
+    pub(crate) fn artifact_ids(&self) -> Vec<String> {
+        let own = self.inner.reader.list(&self.openspec().join("schemas")).unwrap_or_default();
+        let names = own.entries.iter().map(|entry| &*entry.name).chain([SPEC_DRIVEN]);
+        let schemas: Vec<Arc<Schema>> = names.map(|name| self.schema(name)).collect();
+        let artifacts = schemas.iter().flat_map(|schema| &schema.artifacts);
+        let mut ids: Vec<String> = artifacts.map(|artifact| artifact.id.clone()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     /// The workflow of a change with this metadata.
     pub(super) fn schema_of(&self, metadata: Option<&Metadata>) -> Arc<Schema> {
         match metadata {

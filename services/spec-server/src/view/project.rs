@@ -52,7 +52,8 @@ impl ProjectView {
             schema: words.schema.name.clone(),
             words: text,
             next_offset,
-            note: notes([more, project.hidden()].into_iter().chain(problems)),
+            note: notes([more, project.hidden()].into_iter().chain(problems))
+                .map(|note| budget.share(4).beginning(&note).0),
         }
     }
 }

@@ -147,7 +147,7 @@ impl StepView {
             write: artifact.map(|one| WriteView::of(project, change, one, budget)),
             task: task.filter(|_| asked.is_none()),
             instruction: instruction.map(|text| budget.share(4).beginning(&text).0),
-            note: notes([warning, refused, oddities(change)]),
+            note: notes([warning, refused, oddities(change), Words::of(project).problem()]),
         })
     }
 }

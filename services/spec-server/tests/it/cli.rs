@@ -46,6 +46,18 @@ async fn json_of(folder: &Path, command: &str) -> Value {
     serde_json::from_str(&fine(folder, command).await).unwrap()
 }
 
+// Fission-AI/OpenSpec#1892
+#[tokio::test]
+async fn a_configuration_that_is_not_used_is_one_line_of_lists_and_verdicts() {
+    let project = Copy::of("library");
+    project.write("openspec/config.yaml", "rules:\n  tasks: [\n");
+    for command in ["list", "validate", "validate lending", "next shorten-notice"] {
+        let told = fine(project.root(), command).await;
+        let lines = told.lines().filter(|line| line.contains("openspec/config.yaml:"));
+        assert_eq!(lines.count(), 1, "{command}: {told}");
+    }
+}
+
 #[tokio::test]
 async fn list_is_plain_text_for_agents() {
     let project = Copy::of("library");

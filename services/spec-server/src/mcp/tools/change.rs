@@ -10,7 +10,8 @@ use crate::mcp::state::ServerState;
 use crate::model::{Change, Source};
 use crate::parse::fold;
 use crate::project::{Project, ReadError};
-use crate::view::{ChangeList, ChangeView, ListDetail, StepView};
+use crate::view::{ChangeList, ChangeView, ListDetail, StepView, notes};
+use crate::words::Words;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListChanges {
@@ -44,7 +45,7 @@ pub(super) fn list_changes(
     let unreadable = &listing.unreadable;
     let detail = asked.detail.unwrap_or_default();
     let mut list = ChangeList::new(&listing.items, unreadable, detail, offset, state.budget());
-    list.note = state.note(list.note);
+    list.note = state.note(notes([list.note, Words::of(&project).problem()]));
     Ok(list)
 }
 

@@ -12,6 +12,7 @@ use crate::view::{
     Detail, FileView, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList,
     notes,
 };
+use crate::words::Words;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListSpecs {
@@ -55,13 +56,13 @@ pub(super) struct GetScenario {
 const MAX_FILES: usize = 100;
 
 pub(super) fn list_specs(state: &ServerState, asked: &ListSpecs) -> Result<SpecList, Failure> {
-    let listing = state.project()?.specs()?;
+    let project = state.project()?;
+    let listing = project.specs()?;
     let offset = asked.offset.unwrap_or(0);
     let unreadable = &listing.unreadable;
     let detail = asked.detail.unwrap_or_default();
     let mut list = SpecList::new(&listing.items, unreadable, detail, offset, state.budget());
-    let hidden = state.project()?.hidden();
-    list.note = state.note(notes([list.note, hidden]));
+    list.note = state.note(notes([list.note, project.hidden(), Words::of(&project).problem()]));
     Ok(list)
 }
 

@@ -7,7 +7,8 @@ use crate::archive;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::validate::{self, Item, Report};
-use crate::view::Verdict;
+use crate::view::{Verdict, notes};
+use crate::words::Words;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ValidateSpec {
@@ -29,7 +30,7 @@ pub(super) fn validate_spec(state: &ServerState, asked: &ValidateSpec) -> Result
     // The exact id, for an id in upper or lower case.
     let only = asked.spec_id.as_ref().map(|id| state.spec(id)).transpose()?;
     let items = validate::specs(&state.project()?, only.as_ref().map(|spec| &*spec.id))?;
-    Ok(verdict(state, asked.strict, &items))
+    verdict(state, asked.strict, &items)
 }
 
 pub(super) fn validate_change(
@@ -38,9 +39,11 @@ pub(super) fn validate_change(
 ) -> Result<Verdict, Failure> {
     let only = asked.change_id.as_ref().map(|id| state.active_change(id)).transpose()?;
     let items = archive::judge(&state.project()?, only.as_ref().map(|change| &*change.id))?;
-    Ok(verdict(state, asked.strict, &items))
+    verdict(state, asked.strict, &items)
 }
 
-fn verdict(state: &ServerState, strict: Option<bool>, items: &[Item]) -> Verdict {
-    Verdict::of(&Report::of(items, strict.unwrap_or(false)), state.budget())
+fn verdict(state: &ServerState, strict: Option<bool>, items: &[Item]) -> Result<Verdict, Failure> {
+    let mut verdict = Verdict::of(&Report::of(items, strict.unwrap_or(false)), state.budget());
+    verdict.note = notes([verdict.note, Words::of(&state.project()?).problem()]);
+    Ok(verdict)
 }

@@ -347,3 +347,51 @@ async fn an_unusable_workflow_is_reported() {
     says(&structured(&client, "get_project", json!({})).await["note"], "tood");
     says(&verdict(&client, "c").await["notes"], "tood");
 }
+
+/// What `config.yaml` says and is not used is told wherever it would be used, and changes no verdict:
+/// Fission-AI/OpenSpec#1891 (a rule with `: `), Fission-AI/OpenSpec#1892 (a file that cannot be parsed),
+/// Fission-AI/OpenSpec#1322 and DyanGalih/architecture-guard#31 (an id that is no artifact).
+#[tokio::test]
+async fn what_the_configuration_says_in_vain_is_told() {
+    let files = [("specs/a/spec.md", SPEC), ("changes/c/tasks.md", "- [ ] 1.1 a\n")];
+    let (project, client) = with(&files).await;
+    project.write("openspec/schemas/own/schema.yaml", OWN);
+    let asked = json!({"change_id": "c"});
+    let plain = verdict(&client, "c").await;
+    assert_eq!(plain["note"], Value::Null, "{plain}");
+    for (config, told) in [
+        (
+            "rules:\n  proposal:\n    - Be brief.\n    - Keep \"Why\" short: one line\n    - 7\n  adr: x\n",
+            "openspec/config.yaml:4: 2 of 3 rules for \"proposal\" are not used: a rule is text, in quotes if it has `: `",
+        ),
+        ("context: A library.\nrules:\n  proposal:\n    - \"open\n", "openspec/config.yaml:"),
+        (
+            "rules:\n  adr: [x]\n  propsal:\n    - Be brief.\n  tasks:\n    - a: b\n",
+            "openspec/config.yaml:3: rules for \"propsal\" are not used: no workflow here has this artifact, but adr, design, \
+             proposal, specs, tasks, todo (and 1 more)",
+        ),
+    ] {
+        project.write("openspec/config.yaml", config);
+        for (tool, arguments) in [
+            ("next_step", asked.clone()),
+            ("validate_change", asked.clone()),
+            ("validate_spec", json!({})),
+            ("list_specs", json!({})),
+            ("list_changes", json!({})),
+            ("get_project", json!({})),
+        ] {
+            let answer = structured(&client, tool, arguments).await;
+            let note = answer["note"].as_str().unwrap_or_default();
+            let told =
+                if tool == "get_project" { told.trim_end_matches(" (and 1 more)") } else { told };
+            assert!(note.starts_with(told) && !note.contains('\n'), "{tool}: {note}");
+        }
+        let mut now = verdict(&client, "c").await;
+        now["note"].take();
+        assert_eq!((&now["valid"], &now["errors"]), (&plain["valid"], &plain["errors"]));
+    }
+    let proposal = json!({"change_id": "c", "artifact": "proposal"});
+    project.write("openspec/config.yaml", "rules:\n  proposal: [Be brief., {a: b}]\n");
+    let step = structured(&client, "next_step", proposal).await;
+    assert_eq!(step["write"]["rules"], json!(["Be brief."]));
+}
