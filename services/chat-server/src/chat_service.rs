@@ -45,6 +45,9 @@ use redact::Redactor;
 /// How long a question waits for an export that is read for the first time since the program began.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What callers put around a part of a name, which is found anywhere in the name.
+const GLOB: [char; 2] = ['*', '%'];
+
 /// How often a process that only reads checks whether it may write.
 const LOOK: Duration = Duration::from_secs(2);
 

@@ -26,6 +26,7 @@ pub use archive::attachment;
 pub use layout::{Plan, plan};
 pub use lines::decoded;
 pub(crate) use signal::{Mention, with_mentions};
+pub(crate) use telegram::{Rich, describe};
 pub use whatsapp::{DayOrder, without_number};
 
 /// The largest single message, in bytes of the export and in bytes of the resulting event.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::completeness::{About, joined};
 use super::doubts::{Doubts, Names};
 use super::scope::shown_chat;
-use super::{ChatService, Failure};
+use super::{ChatService, Failure, GLOB};
 use crate::index::{self, ChatKey};
 use crate::query::Invalid;
 use crate::view;
@@ -87,7 +87,7 @@ impl ChatService {
                 && filter
                     .name_pattern
                     .as_deref()
-                    .is_none_or(|part| index::contains(&chat.name, part))
+                    .is_none_or(|part| index::contains(&chat.name, part.trim_matches(GLOB)))
         };
         let seen = self.seen_chats(source).await?;
         let known = self.known().await?;

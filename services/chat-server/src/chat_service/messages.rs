@@ -26,6 +26,7 @@ use crate::view::uri::Listening;
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// Id, name or part of the name of the chat, SOURCE: and one of these, or *; default all.
+    #[arg(allow_negative_numbers = true)]
     pub chat: Option<String>,
     /// Id of the source; default all.
     #[arg(long, value_name = "ID")]

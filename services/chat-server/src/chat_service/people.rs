@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::chats::{id_of, within};
 use super::completeness::About;
 use super::doubts::names;
-use super::{ChatService, Failure, zone_name};
+use super::{ChatService, Failure, GLOB, zone_name};
 use crate::index::{self, Identity, SenderCount, StatisticsQuery};
 use crate::view;
 use crate::view::compact::UNTRUSTED;
@@ -138,7 +138,7 @@ impl ChatService {
         people.sort_by_key(|person| std::cmp::Reverse(person.messages));
         let named = |person: &view::Person| match asked.name.as_deref() {
             None => true,
-            Some(part) => is_called(person, part),
+            Some(part) => is_called(person, part.trim_matches(GLOB)),
         };
         let people = people.into_iter().filter(named).skip(offset).take(limit);
         let people: Vec<view::Person> = people.collect();

@@ -20,7 +20,9 @@ use std::ops::ControlFlow;
 
 use super::unit::Unit;
 use super::{ImportError, Reading, io_at, lines};
+pub(crate) use media::describe;
 pub(super) use pages::read as read_pages;
+pub(crate) use rich::Rich;
 use scan::{ScanError, Scanner};
 
 pub(super) fn read(

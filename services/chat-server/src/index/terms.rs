@@ -37,11 +37,16 @@ pub(super) struct Term {
 pub(super) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut is_other = false;
+    let mut is_next_not = false;
     for Piece { text, quoted, is_not, starred } in pieces(text) {
-        if !quoted && !is_not && text == "OR" {
-            is_other = true;
+        // Each word is required anyway. Models write AND and NOT, since they may write OR. In front they are words.
+        let is_plain = !quoted && !is_not;
+        if is_plain && (text == "OR" || matches!(text, "AND" | "NOT") && !clauses.is_empty()) {
+            is_other |= text == "OR";
+            is_next_not |= text == "NOT";
             continue;
         }
+        let is_not = std::mem::take(&mut is_next_not) || is_not;
         let Some(term) = term(text, quoted, starred) else {
             continue;
         };

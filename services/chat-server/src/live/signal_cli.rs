@@ -144,9 +144,16 @@ impl SignalCli {
             if let Err(ended) = read {
                 return ended;
             }
-            if !has_spoken {
-                has_spoken = true;
-                self.head.set(Connection::Connected);
+            has_spoken = true;
+            let connection = match inbox.served() {
+                None => continue,
+                Some(Ok(())) => Connection::Connected,
+                Some(Err(problem)) => Connection::Disconnected(format!(
+                    "signal-cli refuses all requests ({problem}): set account to one that `signal-cli listAccounts` shows"
+                )),
+            };
+            if self.head.connection() != connection {
+                self.head.set(connection);
                 back_off.reset();
             }
         }

@@ -49,15 +49,20 @@ impl TelegramBot {
                 () = stop.cancelled() => return Ok(()),
                 failed = self.poll(sink, &mut offset, &mut back_off) => failed,
             };
-            let (problem, pause) = match failed {
+            let Failed { problem, retry_after: pause, code, .. } = match failed {
                 Ended::Index(error) => return Err(error),
-                Ended::Api(Failed { problem, retry_after, .. }) => (problem, retry_after),
+                Ended::Api(failed) => failed,
             };
             tracing::info!(source = self.head.id, problem, "the bot cannot be asked");
-            self.head.set(Connection::Disconnected(format!(
-                "the Bot API cannot be asked ({problem}): check the token in {} and the network",
-                self.token_file.display()
-            )));
+            // Telegram's other refusals say themselves what to do.
+            let advice = match code {
+                0 | 401 | 404 => {
+                    format!(": check the token in {} and the network", self.token_file.display())
+                }
+                _ => String::new(),
+            };
+            let told = format!("the Bot API cannot be asked ({problem}){advice}");
+            self.head.set(Connection::Disconnected(told));
             if let Some(pause) = pause {
                 let pause = pause.min(LONGEST_PAUSE);
                 if tokio::time::timeout(pause, stop.cancelled()).await.is_ok() {

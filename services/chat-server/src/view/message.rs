@@ -95,7 +95,11 @@ impl Message {
             },
             forwarded_from: message.forwarded_from.clone(),
             edited: message.edited.is_some(),
-            edited_at: message.edited.map(|at| local(at, zone)),
+            // WhatsApp does not say when: there it is the time of the message itself.
+            edited_at: message
+                .edited
+                .filter(|at| *at != message.timestamp)
+                .map(|at| local(at, zone)),
             deleted: message.deleted,
             reactions: message.reactions.clone(),
             attachments: attachments

@@ -107,6 +107,9 @@ async fn sources_and_chats_are_listed() {
         stdout,
         "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T02:01:10+02:00)\n"
     );
+    // cbrgm/telegram-github-action#32, KSJaay/Lunalytics#113: an id that begins with a dash is no option.
+    let (code, _, stderr) = setup.run("messages", &["-100105"]).await;
+    assert_eq!(code, 0, "{stderr}");
     let (_, stdout, _) = setup.run("chats", &["--name", "fam", "--format", "json"]).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["chats"][0]["name"], "Family");

@@ -39,6 +39,22 @@ pub(super) fn attachments(entry: &Value) -> Vec<Attachment> {
     photo.into_iter().chain(file).chain(card).collect()
 }
 
+/// Members of a block of a rich message that are files.
+const FILES: [(&str, AttachmentKind); 5] = [
+    ("video", AttachmentKind::Video),
+    ("animation", AttachmentKind::Video),
+    ("audio", AttachmentKind::Audio),
+    ("voice", AttachmentKind::Audio),
+    ("document", AttachmentKind::File),
+];
+
+/// The files of a block of a rich message.
+pub(super) fn files(block: &Value) -> Vec<Attachment> {
+    let files = FILES.iter().filter_map(|(name, kind)| Some((member(block, name)?, *kind)));
+    let files = files.map(|(path, kind)| attachment(kind, path, None));
+    attachments(block).into_iter().chain(files).collect()
+}
+
 /// The content of a message that is not text; `text` is its accompanying text.
 pub(super) fn body(entry: &Value, text: &str) -> Option<Body> {
     let object = |name: &str| entry.get(name).filter(|it| it.is_object());
@@ -104,23 +120,24 @@ fn poll(poll: &Value) -> Body {
 /// How many levels of a value are described.
 const MAX_DEPTH: usize = 4;
 
-/// The description of a value: its title and its items first, then each member with its name. An invoice is an object
-/// written as one string.
-pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
+/// The description of a value: its title and its items first, then each member with its name, without ids. An invoice
+/// is an object written as one string. A file of the Bot API has only ids and numbers.
+pub(crate) fn describe(value: &Value, depth: usize) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.chars().take(500).collect()],
         Value::Number(number) => vec![number.to_string()],
         Value::Array(items) if depth < MAX_DEPTH => {
             items.iter().flat_map(|item| describe(item, depth + 1)).collect()
         }
-        Value::Object(object) => {
+        Value::Object(object) if !object.contains_key("file_id") => {
             let named =
                 ["title", "text"].into_iter().filter_map(|name| object.get(name)).map(plain);
             let lists = ["answers", "items"].into_iter().filter_map(|name| object.get(name));
             let others = object
                 .iter()
                 .filter(|(name, _)| {
-                    !matches!(name.as_str(), "title" | "text" | "answers" | "items" | "id")
+                    let is_told = ["title", "text", "answers", "items"].contains(&name.as_str());
+                    !is_told && *name != "id" && !name.ends_with("_id")
                 })
                 .filter_map(|(name, value)| {
                     Some(format!("{}: {}", name.replace('_', " "), scalar(value, depth + 1)?))

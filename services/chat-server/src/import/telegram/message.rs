@@ -34,7 +34,7 @@ pub(super) fn message(
     let person = |name: &str, id: &str| person(entry, name, id, options, me);
     let is_service = kind == "service";
     let sender = if is_service { person("actor", "actor_id") } else { person("from", "from_id") };
-    let rich = entry.get("rich_message").map(Rich::of).unwrap_or_default();
+    let rich = Rich::of(entry, media::files);
     let body = if is_service { service::body(entry, sender.as_ref()) } else { body(entry, &rich) };
     let mut attachments = media::attachments(entry);
     attachments.extend(rich.attachments);

@@ -1,32 +1,25 @@
-//! Rich messages: blocks of headings, lists, tables, quotes and pictures, read in their order.
+//! Rich messages: blocks of headings, lists, tables, quotes and pictures, read in their order, with the names that the
+//! export and the Bot API have for them.
 
 use serde_json::Value;
 
-use super::media;
 use super::text::{MAX_DEPTH, plain};
 use crate::json::{is_true, list, member};
-use crate::model::{Attachment, AttachmentKind};
+use crate::model::Attachment;
 
 /// A rich message as lines, and its files.
-#[derive(Debug, Default)]
-pub(super) struct Rich {
+#[derive(Debug)]
+pub(crate) struct Rich {
     lines: Vec<String>,
-    pub(super) attachments: Vec<Attachment>,
+    pub(crate) attachments: Vec<Attachment>,
+    files: fn(&Value) -> Vec<Attachment>,
 }
 
-/// Members of a block that are files.
-const FILES: [(&str, AttachmentKind); 5] = [
-    ("video", AttachmentKind::Video),
-    ("animation", AttachmentKind::Video),
-    ("audio", AttachmentKind::Audio),
-    ("voice", AttachmentKind::Audio),
-    ("document", AttachmentKind::File),
-];
-
 impl Rich {
-    /// Reads the member `rich_message`.
-    pub(super) fn of(message: &Value) -> Self {
-        let mut rich = Self::default();
+    /// Reads the member `rich_message`, if there is one; `files` gives those of a block.
+    pub(crate) fn of(message: &Value, files: fn(&Value) -> Vec<Attachment>) -> Self {
+        let mut rich = Self { lines: Vec::new(), attachments: Vec::new(), files };
+        let message = message.get("rich_message").unwrap_or(&Value::Null);
         rich.blocks(message, "", 0);
         if is_true(message, "part") {
             rich.lines.push("[The rest of this message is not in the export]".to_owned());
@@ -34,7 +27,7 @@ impl Rich {
         rich
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.lines.join("\n")
     }
 
@@ -49,20 +42,20 @@ impl Rich {
         let kind = member(block, "type").unwrap_or_default();
         let quote = format!("{before}> ");
         let before = if kind.contains("quote") { quote.as_str() } else { before };
-        self.line(before, block.get("title"));
-        ["text", "formula", "source"].iter().for_each(|name| self.line(before, block.get(*name)));
+        ["title", "summary", "text", "formula", "source", "expression"]
+            .iter()
+            .for_each(|name| self.line(before, block.get(*name)));
         for item in list(block, "items") {
             self.item(item, before, depth);
         }
-        for row in list(block, "rows") {
+        for row in list(block, "rows").chain(list(block, "cells")) {
             let cells = row.get("cells").unwrap_or(row).as_array().into_iter().flatten();
             let cells: Vec<String> = cells.map(|cell| plain(cell).replace('\n', " ")).collect();
             self.lines.push(format!("{before}{}", cells.join(" | ")));
         }
-        self.attachments.extend(media::attachments(block));
-        let files = FILES.iter().filter_map(|(name, kind)| Some((member(block, name)?, *kind)));
-        self.attachments.extend(files.map(|(path, kind)| media::attachment(kind, path, None)));
+        self.attachments.extend((self.files)(block));
         self.blocks(block, before, depth + 1);
+        self.line(before, block.get("credit"));
         if let Some(caption) = block.get("caption") {
             self.line(before, Some(caption));
             self.line(before, caption.get("credit"));
@@ -71,16 +64,18 @@ impl Rich {
 
     fn item(&mut self, item: &Value, before: &str, depth: usize) {
         let mark = match member(item, "task_state") {
-            Some("checked") => "[x] ",
-            Some("unchecked") => "[ ] ",
-            _ => "- ",
+            Some("checked") => "[x]",
+            Some("unchecked") => "[ ]",
+            _ if is_true(item, "is_checked") => "[x]",
+            _ if is_true(item, "has_checkbox") => "[ ]",
+            _ => member(item, "label").unwrap_or("-"),
         };
         let start = self.lines.len();
         self.line(before, Some(item));
         self.blocks(item, &format!("{before}  "), depth + 1);
         if let Some(first) = self.lines.get_mut(start) {
             let words = first.strip_prefix(before).unwrap_or(first).trim_start().to_owned();
-            *first = format!("{before}{mark}{words}");
+            *first = format!("{before}{mark} {words}");
         }
     }
 

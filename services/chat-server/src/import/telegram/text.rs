@@ -23,12 +23,14 @@ fn add(text: &Value, depth: usize, words: &mut String) {
         // Newer files wrap the answers of polls and similar texts in another object.
         object @ Value::Object(_) if depth < MAX_DEPTH => {
             let start = words.len();
-            // A formula in a text has a source.
-            if let Some(inner) = object.get("text").or_else(|| object.get("source")) {
+            // A formula in a text has a source, an emoji that somebody has made a usual one.
+            let names = ["text", "source", "expression", "alternative_text"];
+            if let Some(inner) = names.iter().find_map(|name| object.get(*name)) {
                 add(inner, depth + 1, words);
             }
             let inner = known_range::text(words, start..);
-            if let Some(link) = member(object, "href").filter(|link| *link != inner) {
+            let link = member(object, "href").or_else(|| member(object, "url"));
+            if let Some(link) = link.filter(|link| *link != inner) {
                 words.push_str(&format!(" ({link})"));
             }
         }

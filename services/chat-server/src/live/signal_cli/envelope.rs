@@ -9,8 +9,13 @@ use crate::json::{is_true, list, member, number, number_or};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant};
 use crate::source::{Change, Event};
 
-/// Reads one envelope.
-pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
+/// Reads one envelope; `exception` says why signal-cli itself could not read it.
+pub(super) fn read(
+    envelope: &Value,
+    exception: Option<&Value>,
+    names: &mut Names,
+    events: &mut Vec<Event>,
+) {
     let author = names.person(
         member(envelope, "sourceUuid"),
         member(envelope, "sourceNumber")
@@ -18,6 +23,10 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         member(envelope, "sourceName"),
     );
     let Some(author) = author else { return };
+    let is_call = envelope.pointer("/callMessage/offerMessage").is_some();
+    // What comes twice was read, and may not be replaced. What is sent again replaces its trace.
+    let fault = exception.and_then(|exception| member(exception, "type"));
+    let is_unread = fault.is_some_and(|fault| !fault.contains("Duplicate"));
     let said = |data, edited| DataMessage { data, edited, author: author.clone(), mine: None };
     if let Some(data) = envelope.get("dataMessage") {
         said(data, None).read(envelope, names, events);
@@ -41,13 +50,15 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
             mine: Some(other),
         };
         said.read(envelope, names, events);
-    } else if envelope.pointer("/callMessage/offerMessage").is_some() {
+    } else if is_call || is_unread {
         let Some(at) = number(envelope, "timestamp") else {
             return;
         };
-        let words = format!("{}: call", author.name);
+        let unread = ("unreadable", "signal-cli could not read a message");
+        let (action, words) = if is_call { ("call", "call") } else { unread };
         names.direct(&author.id, &author.name, events);
-        let body = Body::Service { action: "call".to_owned(), text: words };
+        let text = format!("{}: {words}", author.name);
+        let body = Body::Service { action: action.to_owned(), text };
         if let Some(message) = message(at, author.clone(), body) {
             push(&author.id, message, events);
         }

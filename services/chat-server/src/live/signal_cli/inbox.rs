@@ -25,6 +25,10 @@ pub(super) struct Inbox<'a> {
     names: &'a mut Names,
     /// The requests without an answer yet.
     unanswered: Vec<u64>,
+    /// Why the last of them was refused.
+    refusal: Option<String>,
+    /// Whether one was granted, or an envelope came.
+    is_served: bool,
     waiting: Vec<Value>,
     waiting_bytes: usize,
 }
@@ -36,6 +40,8 @@ impl<'a> Inbox<'a> {
             account,
             names,
             unanswered: vec![GROUPS, CONTACTS],
+            refusal: None,
+            is_served: false,
             waiting: Vec::new(),
             waiting_bytes: 0,
         }
@@ -46,6 +52,15 @@ impl<'a> Inbox<'a> {
         !self.unanswered.is_empty()
     }
 
+    /// Whether the daemon serves the account or why it refuses all requests, once that is known. One that has a single
+    /// account may refuse requests that name it, and sends its messages.
+    pub(super) fn served(&self) -> Option<Result<(), &str>> {
+        match &self.refusal {
+            Some(why) if !self.is_served && !self.waits() => Some(Err(why)),
+            _ => (self.is_served || !self.waits()).then_some(Ok(())),
+        }
+    }
+
     /// Reads a line.
     pub(super) fn line(&mut self, line: &str, events: &mut Vec<Event>) {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
@@ -54,6 +69,11 @@ impl<'a> Inbox<'a> {
             return;
         };
         let id = message.get("id").and_then(Value::as_u64);
+        let is_answer = id.is_some_and(|id| self.unanswered.contains(&id));
+        match message.pointer("/error/message").and_then(Value::as_str) {
+            Some(why) if is_answer => self.refusal = Some(why.to_owned()),
+            _ => self.is_served |= is_answer || message.get("params").is_some(),
+        }
         match id {
             Some(GROUPS) => self.names.groups(message.get("result"), events),
             Some(CONTACTS) => self.names.contacts(message.get("result"), events),
@@ -82,7 +102,8 @@ impl<'a> Inbox<'a> {
             let other = self.account.zip(account).is_some_and(|(ours, theirs)| ours != theirs);
             let envelope = params.and_then(|params| params.get("envelope")).filter(|_| !other);
             if let Some(envelope) = envelope {
-                envelope::read(envelope, self.names, events);
+                let exception = params.and_then(|params| params.get("exception"));
+                envelope::read(envelope, exception, self.names, events);
             }
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct Failed {
     pub(super) problem: String,
     /// How long Telegram asks clients to wait.
     pub(super) retry_after: Option<Duration>,
+    /// Telegram's number for it, as those of HTTP; 0 if it is not Telegram that says so.
+    pub(super) code: i64,
     /// Whether nothing was done: Telegram has refused it (4xx), or was not reached.
     pub(super) is_refusal: bool,
 }
@@ -58,7 +60,7 @@ impl Failed {
 
     /// In words.
     pub(super) fn because(problem: String) -> Self {
-        Self { problem, retry_after: None, is_refusal: false }
+        Self { problem, retry_after: None, code: 0, is_refusal: false }
     }
 }
 
@@ -146,6 +148,7 @@ fn refused(answer: &Value) -> Failed {
     Failed {
         problem: format!("{code} {words}"),
         retry_after: seconds.map(Duration::from_secs),
+        code,
         is_refusal: (400..500).contains(&code),
     }
 }

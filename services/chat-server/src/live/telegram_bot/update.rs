@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::json::{list, member, number, text};
+use crate::import::{Rich, describe};
+use crate::json::{is_true, list, member, number, text};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
     Reaction,
@@ -11,12 +12,13 @@ use crate::model::{
 use crate::source::{Change, Event};
 
 /// Members of a message that are files, and what kind.
-const FILES: [(&str, AttachmentKind); 8] = [
+const FILES: [(&str, AttachmentKind); 9] = [
     ("document", AttachmentKind::File),
     ("animation", AttachmentKind::Video),
     ("video", AttachmentKind::Video),
     ("video_note", AttachmentKind::Video),
     ("voice", AttachmentKind::Audio),
+    ("voice_note", AttachmentKind::Audio),
     ("audio", AttachmentKind::Audio),
     ("sticker", AttachmentKind::Sticker),
     ("photo", AttachmentKind::Image),
@@ -41,6 +43,11 @@ const SERVICES: [&str; 16] = [
     "forum_topic_created",
     "forum_topic_edited",
 ];
+
+/// Members with parts that are around the content of a message.
+const AROUND: &str = "from sender_chat sender_business_bot chat forward_origin external_reply reply_to_message \
+                      reply_to_story quote via_bot entities caption_entities reply_markup link_preview_options \
+                      direct_messages_topic suggested_post_info";
 
 /// Reads one update.
 pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
@@ -84,6 +91,13 @@ fn chat(chat: Option<&Value>) -> Option<Chat> {
 fn message_of(message: &Value) -> Option<Message> {
     let seconds = |name: &str| Timestamp::from_second(number(message, name)?).ok();
     let sender = person(message.get("from")).or_else(|| channel(message.get("sender_chat")));
+    let rich = Rich::of(message, files);
+    let root = message.get("reply_to_message");
+    // In a topic whatever answers nothing answers the message that has created it.
+    let opened = root.and_then(|root| root.get("forum_topic_created"));
+    let is_root = is_true(message, "is_topic_message")
+        && root.and_then(|root| root.get("message_id")) == message.get("message_thread_id");
+    let topic = opened.or_else(|| message.get("forum_topic_created"));
     let service = SERVICES.iter().find(|name| message.get(name).is_some());
     let body = match service {
         Some(action) => {
@@ -92,26 +106,25 @@ fn message_of(message: &Value) -> Option<Message> {
             let text = format!("{who}: {} {what}", action.replace('_', " "));
             Body::Service { action: (*action).to_owned(), text: text.trim().to_owned() }
         }
-        None => body(message),
+        None => body(message, &rich),
     };
     Some(Message {
         id: text(message, "message_id")?,
         timestamp: seconds("date")?,
         sender,
         body,
-        reply_to: message.get("reply_to_message").and_then(|it| text(it, "message_id")),
+        reply_to: root
+            .filter(|_| opened.is_none() && !is_root)
+            .and_then(|it| text(it, "message_id")),
         forwarded_from: forwarded(message),
         edited: seconds("edit_date"),
-        attachments: FILES
-            .iter()
-            .filter_map(|(name, kind)| attachment(message, name, *kind))
-            .take(1)
-            .collect(),
+        attachments: files(message).into_iter().chain(rich.attachments).collect(),
+        topic: topic.and_then(|topic| member(topic, "name")).map(str::to_owned),
         ..Message::default()
     })
 }
 
-fn body(message: &Value) -> Body {
+fn body(message: &Value, rich: &Rich) -> Body {
     let degrees = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64);
     let location = message.pointer("/venue/location").or_else(|| message.get("location"));
     if let Some((latitude, longitude)) = location.and_then(|location| {
@@ -135,14 +148,27 @@ fn body(message: &Value) -> Body {
             answers: list(poll, "options").filter_map(answer).collect(),
         };
     }
-    let words = member(message, "text").or_else(|| member(message, "caption"));
-    match words {
-        Some(words) => Body::Text(words.to_owned()),
-        None if FILES.iter().any(|(name, _)| message.get(name).is_some()) => {
-            Body::Text(String::new())
-        }
-        None => Body::Unknown("[unsupported]".to_owned()),
+    // A text beside a rich message stands in for it.
+    let words = ["text", "caption"].iter().find_map(|name| member(message, name));
+    let text = Some(rich.text()).filter(|text| !text.is_empty());
+    let text = text.or_else(|| words.map(str::to_owned));
+    if text.is_some() || !rich.attachments.is_empty() || !files(message).is_empty() {
+        return Body::Text(text.unwrap_or_default());
     }
+    let others = message.as_object().into_iter().flatten().filter(|(name, value)| {
+        (value.is_object() || value.is_array()) && AROUND.split(' ').all(|around| around != *name)
+    });
+    let others = others.map(|(name, value)| {
+        let described = describe(value, 0).join("; ");
+        format!("[{}] {described}", name.replace('_', " ")).trim_end().to_owned()
+    });
+    let others = others.collect::<Vec<_>>().join("\n");
+    Body::Unknown(if others.is_empty() { "[unsupported]".to_owned() } else { others })
+}
+
+/// The first file of a message or of a block.
+fn files(of: &Value) -> Vec<Attachment> {
+    FILES.iter().filter_map(|(name, kind)| attachment(of, name, *kind)).take(1).collect()
 }
 
 /// Of a picture in several sizes, the largest.

@@ -206,7 +206,7 @@ async fn answers_of_other_servers() {
     setup.write("wa/WhatsApp Chat with Elly ❤️.txt", &days);
     setup.write(
         "wa/WhatsApp Chat with a random group with elly.txt",
-        "01/01/2025, 10:00 - Zoe: no report\n",
+        "01/01/2025, 10:00 - Zoe: no report\n01/01/2025, 10:01 - Zoe: better <This message was edited>\n",
     );
     let running = setup.start();
     let client = running.client(Era::Modern).await;
@@ -231,4 +231,14 @@ async fn answers_of_other_servers() {
     // lharries/whatsapp-mcp#159: a contact is not called like a group that has its name in it.
     let people = structured(&client, "list_people", json!({ "name": "elly" })).await;
     assert_eq!(each(&people, "people", "name"), ["Elly ❤️"]);
+    // DeusData/codebase-memory-mcp#2050, modelcontextprotocol/servers#735: a part of a name is written as a pattern.
+    let people = structured(&client, "list_people", json!({ "name": "*elly*" })).await;
+    assert_eq!(each(&people, "people", "name"), ["Elly ❤️"]);
+    let pattern = json!({ "filter": { "name_pattern": "%random%" } });
+    let chats = structured(&client, "list_chats", pattern).await;
+    assert_eq!(each(&chats, "chats", "name"), ["a random group with elly"]);
+    // signalapp/Signal-Android#13298, element-hq/element-meta#3235: no time of an edit where nobody knows it.
+    let better = structured(&client, "get_messages", json!({ "search": "better" })).await;
+    let better = &better["messages"][0];
+    assert_eq!((&better["edited"], &better["edited_at"]), (&json!(true), &Value::Null));
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chat_server::live::signal_cli::SignalCli;
 use chat_server::model::Body;
+use chat_server::source::Connection;
 use serde_json::{Value, json};
 
 use crate::fake::signal_daemon::Endpoint;
@@ -152,4 +153,63 @@ async fn envelopes_with_and_without_words() {
     assert!(messages[2].edited.is_some());
     assert_eq!(messages[2].reactions[0].by, ["Bert"]);
     assert_eq!(messages[3].sender.as_ref().unwrap().name, "+358401234567");
+}
+
+/// bbernhard/signal-cli-rest-api#797, AsamK/signal-cli#1585, #1532, #636: what signal-cli cannot decrypt leaves a trace,
+/// which the same message replaces when it is sent again; what came twice was read.
+#[tokio::test]
+async fn what_cannot_be_decrypted_leaves_a_trace() {
+    let fault = |at: i64, kind: &str| {
+        let envelope = json!({"sourceUuid": "Anna", "sourceName": "Anna", "timestamp": at});
+        json!({"envelope": envelope, "exception": {"message": "?", "type": kind}})
+    };
+    let direct = |at: i64, words: &str| {
+        json!({"envelope": {"sourceUuid": "Anna", "sourceName": "Anna", "timestamp": at,
+            "dataMessage": {"timestamp": at, "message": words}}})
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let source = SignalCli::new("s".to_owned(), "S".to_owned(), endpoint.address(), None);
+    let live = Live::start(Arc::new(source));
+    let mut follower = live.index.follow().await.unwrap();
+    let mut daemon = endpoint.accept().await;
+    let lost = "ProtocolInvalidMessageException";
+    for params in [
+        fault(1, lost),
+        fault(2, lost),
+        direct(2, "sent again"),
+        direct(3, "once"),
+        fault(3, "ProtocolDuplicateMessageException"),
+        direct(4, "last"),
+    ] {
+        let line = json!({"jsonrpc": "2.0", "method": "receive", "params": params});
+        daemon.write(format!("{line}\n").as_bytes()).await;
+    }
+    while !collect(&mut follower, 1).await.contains_key("4-Anna") {}
+    let stored = live.stored().await;
+    let said: Vec<&str> = stored.iter().rev().map(|it| words(&it.message.body)).collect();
+    assert_eq!(said, ["Anna: signal-cli could not read a message", "sent again", "once", "last"]);
+    live.end().await;
+}
+
+/// AsamK/signal-cli#1448, #1884, #2078, FerroxLabs/wayland#427: a daemon that does not serve the account refuses what is
+/// asked and never sends anything. One that was started for a single account may refuse, and sends.
+#[tokio::test]
+async fn a_daemon_that_does_not_serve_the_account_is_not_connected() {
+    let dir = tempfile::tempdir().unwrap();
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let account = Some("+9".to_owned());
+    let source = SignalCli::new("s".to_owned(), "S".to_owned(), endpoint.address(), account);
+    let live = Live::start(Arc::new(source));
+    let mut daemon = endpoint.meet().await;
+    for request in daemon.requests().await {
+        let error = json!({"code": -32602, "message": "Specified account does not exist"});
+        let line = json!({"jsonrpc": "2.0", "id": request["id"], "error": error});
+        daemon.write(format!("{line}\n").as_bytes()).await;
+    }
+    let refuses = |connection: &Connection| matches!(connection, Connection::Disconnected(why) if why.contains("(Specified account does not exist): set account"));
+    live.until(refuses).await;
+    daemon.send(from("Anna", 1, json!({"message": "after all"}))).await;
+    live.connected().await;
+    live.end().await;
 }

@@ -30,12 +30,20 @@ fn query(text: &str) -> SearchQuery {
 #[tokio::test]
 async fn words_phrases_and_beginnings() {
     let fixture = fixture().await;
-    let table: [(&str, &[&str]); 16] = [
+    let table: [(&str, &[&str]); 23] = [
         ("meet", &["4", "3", "1", "0"]),
         ("\"meet\"", &["4", "3", "0"]),
         ("meet -cafe", &["1"]),
         ("closed OR budget", &["2", "1"]),
         ("meet closed OR tomorrow", &["0"]),
+        // verygoodplugins/whatsapp-mcp#198, MAKU17/tesata#6: models write AND and NOT, since OR is an operator.
+        ("meet AND tomorrow", &["0"]),
+        ("meet NOT cafe", &["1"]),
+        ("meet AND NOT cafe", &["1"]),
+        ("meet NOT \"at the café\"", &["4", "1"]),
+        ("meet and tomorrow", &[]),
+        ("NOT meet", &["1"]),
+        ("meet \"AND\" tomorrow", &[]),
         ("meet*", &["4", "3", "1", "0"]),
         ("MEET cafe", &["4", "3", "0"]),
         ("\"at the café\"", &["3", "0"]),
