@@ -34,6 +34,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// Rules to hold against one server.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Check {
     endpoint: Endpoint,
     other: Option<Target>,
@@ -48,14 +49,12 @@ pub struct Check {
 
 impl Check {
     /// Against the endpoint of a [`Target`] over HTTP.
-    #[must_use]
     pub fn url(target: Target) -> Self {
         Self::of(Endpoint::Http(target))
     }
 
     /// Against a program on its stdin and stdout, which is started for each revision, and for each rule that may end
     /// it.
-    #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
         Self::of(Endpoint::Command(program.into(), arguments))
     }
@@ -75,7 +74,6 @@ impl Check {
     }
 
     /// The same endpoint with another user's token. Things that belong to one caller are then requested by the other.
-    #[must_use]
     pub fn other(mut self, target: Target) -> Self {
         self.other = Some(target);
         self
@@ -95,21 +93,18 @@ impl Check {
     }
 
     /// Only rules whose id has one of these prefixes; by default all.
-    #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.selection.only.extend(prefixes);
         self
     }
 
     /// No rule whose id has one of these prefixes.
-    #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.selection.skip.extend(prefixes);
         self
     }
 
     /// Only these revisions; by default all that the server supports.
-    #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
         self
@@ -117,28 +112,24 @@ impl Check {
 
     /// Tools that may be called, besides those that are annotated as read-only, and with which arguments. Without
     /// arguments, they are made from the schema of the tool.
-    #[must_use]
     pub fn call(mut self, tools: impl IntoIterator<Item: Into<ToolCall>>) -> Self {
         self.tools.extend(tools.into_iter().map(Into::into));
         self
     }
 
     /// How long each answer may take, and a program to end; 10 s by default.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
     /// How long a stream may be quiet until the server keeps it alive by a comment; 30 s by default.
-    #[must_use]
     pub fn keep_alive(mut self, most: Duration) -> Self {
         self.keep_alive = most;
         self
     }
 
     /// How many revisions are checked at the same time; one by default.
-    #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self

@@ -42,6 +42,7 @@ const ARGUMENTS: &str = r#"{"text":"hello","region":"north sea"}"#;
 
 /// Rules to hold against one client.
 #[derive(Clone)]
+#[must_use]
 pub struct ClientCheck {
     subject: Subject,
     selection: Selection,
@@ -57,13 +58,11 @@ enum Subject {
 impl ClientCheck {
     /// Against a program. `{url}` in an argument becomes the URL of the server, which is the last argument otherwise.
     /// The environment has `MCP_SERVER_URL`, `MCP_TOOL_ARGUMENTS` (JSON that every tool takes) and `MCP_SCENE`.
-    #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
         Self::of(Subject::Command(program.into(), arguments))
     }
 
     /// Against code of this program, which gets the URL. It is dropped when its time is over.
-    #[must_use]
     pub fn running<F, R>(client: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -77,21 +76,18 @@ impl ClientCheck {
     }
 
     /// Only rules whose id has one of these prefixes; by default all.
-    #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.selection.only.extend(prefixes);
         self
     }
 
     /// No rule whose id has one of these prefixes.
-    #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.selection.skip.extend(prefixes);
         self
     }
 
     /// How long the client may take in each scene; 20 s by default.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

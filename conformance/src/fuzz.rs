@@ -36,6 +36,7 @@ const MAX_REPEATS: u64 = 200;
 
 /// Broken requests to send to one server.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Fuzz {
     endpoint: Endpoint,
     seed: u64,
@@ -60,7 +61,6 @@ pub enum FuzzError {
 
 impl Fuzz {
     /// Against a server, with a seed of chance. A program is started again after each case that ends it.
-    #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
             endpoint: target.into(),
@@ -75,49 +75,42 @@ impl Fuzz {
     }
 
     /// The cases are the same for the same seed, as long as the server offers the same.
-    #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
     /// How many cases are tried; 1,000 by default.
-    #[must_use]
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.iterations = iterations;
         self
     }
 
     /// This case of the seed alone.
-    #[must_use]
     pub fn case(mut self, case: u64) -> Self {
         self.only = Some(case);
         self
     }
 
     /// After this time no further case begins; without it the number of cases decides alone.
-    #[must_use]
     pub fn duration(mut self, duration: Duration) -> Self {
         self.duration = Some(duration);
         self
     }
 
     /// The revisions to use in turn, if the server supports them; by default the newest of each era.
-    #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
         self
     }
 
     /// Tools that may be called with anything, besides those that are annotated as read-only.
-    #[must_use]
     pub fn call(mut self, tools: impl IntoIterator<Item: Into<ToolCall>>) -> Self {
         self.tools.extend(tools.into_iter().map(Into::into));
         self
     }
 
     /// How long each answer may take; 5 s by default.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

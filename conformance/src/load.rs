@@ -31,6 +31,7 @@ pub const MAX_ROUNDS: usize = 1_000;
 
 /// A server to measure.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct LoadTarget {
     endpoint: Endpoint,
     process: Option<u32>,
@@ -38,14 +39,12 @@ pub struct LoadTarget {
 
 impl LoadTarget {
     /// A server. A program is started once for each connection.
-    #[must_use]
     pub fn new(target: Target) -> Self {
         Self { endpoint: target.into(), process: None }
     }
 
     /// The process of the server, whose CPU and memory are measured with those of its children. Programs on stdio are
     /// measured without this.
-    #[must_use]
     pub fn process(mut self, id: u32) -> Self {
         self.process = Some(id);
         self
@@ -54,6 +53,7 @@ impl LoadTarget {
 
 /// Requests to send to one server or to two, for a while.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Load {
     targets: Vec<LoadTarget>,
     calls: Vec<Call>,
@@ -86,7 +86,6 @@ pub enum LoadError {
 
 impl Load {
     /// Against one server, by 8 connections, for 10 s in 5 rounds.
-    #[must_use]
     pub fn new(target: LoadTarget) -> Self {
         Self {
             targets: vec![target],
@@ -103,7 +102,6 @@ impl Load {
     }
 
     /// Beside another server, in turns. It replaces one that was given before.
-    #[must_use]
     pub fn beside(mut self, other: LoadTarget) -> Self {
         self.targets.truncate(1);
         self.targets.push(other);
@@ -112,7 +110,6 @@ impl Load {
 
     /// What to ask, in turns; at most [`MAX_CALLS`] of them are used. By default what is safe on every server: what it
     /// is, and each of its lists.
-    #[must_use]
     pub fn calls(mut self, calls: Vec<Call>) -> Self {
         self.calls = calls;
         self.calls.truncate(MAX_CALLS);
@@ -120,7 +117,6 @@ impl Load {
     }
 
     /// The newest of these that the servers support; by default of all.
-    #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
         self
@@ -128,28 +124,24 @@ impl Load {
 
     /// How many connections are kept open, or programs run on stdio; each has one request under way. 1 to
     /// [`MAX_CONNECTIONS`].
-    #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.clamp(1, MAX_CONNECTIONS);
         self
     }
 
     /// How many sessions the connections share, in revisions that have sessions over HTTP; by default each has its own.
-    #[must_use]
     pub fn sessions(mut self, sessions: usize) -> Self {
         self.sessions = Some(sessions.max(1));
         self
     }
 
     /// How long each server is measured, over all rounds.
-    #[must_use]
     pub fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
         self
     }
 
     /// Into how many rounds that is divided, 1 to [`MAX_ROUNDS`].
-    #[must_use]
     pub fn rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds.clamp(1, MAX_ROUNDS);
         self
@@ -157,21 +149,18 @@ impl Load {
 
     /// So many requests a second are due, whether the server keeps up or not, and the time of each counts from when it
     /// was due (an open loop). Without a rate each connection sends the next request when it has an answer.
-    #[must_use]
     pub fn rate(mut self, per_second: f64) -> Self {
         self.rate = Some(per_second);
         self
     }
 
     /// Answers that are errors, and results of tools with `isError`, count as answers.
-    #[must_use]
     pub fn allow_errors(mut self) -> Self {
         self.allows_errors = true;
         self
     }
 
     /// How long each answer may take; 10 s by default.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

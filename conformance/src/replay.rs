@@ -19,6 +19,7 @@ use crate::transcript::{Era, Transcript};
 
 /// Replays transcripts against one target, one after the other.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Replay {
     target: Target,
     eras: BTreeSet<Era>,
@@ -47,7 +48,6 @@ impl Replay {
     }
 
     /// Replays in these eras only.
-    #[must_use]
     pub fn eras(mut self, eras: impl IntoIterator<Item = Era>) -> Self {
         self.eras = eras.into_iter().collect();
         self
@@ -55,14 +55,12 @@ impl Replay {
 
     /// Says that the target is the special server called `fixture`: transcripts that need it are replayed, instead of
     /// those that need none.
-    #[must_use]
     pub fn fixture(mut self, fixture: impl Into<String>) -> Self {
         self.fixtures.insert(fixture.into());
         self
     }
 
     /// Waits at most this long for each step.
-    #[must_use]
     pub fn step_timeout(mut self, timeout: Duration) -> Self {
         self.limits.step = timeout;
         self

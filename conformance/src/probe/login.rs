@@ -28,6 +28,7 @@ const ELSEWHERE: &str = "https://another.example/mcp";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to log in at one server.
+#[must_use]
 pub struct Login {
     url: String,
     id: Option<String>,
@@ -59,26 +60,22 @@ pub struct LoginError {
 
 impl Login {
     /// As a program, by client credentials.
-    #[must_use]
     pub fn client_credentials(url: &str, id: &str, secret: &str) -> Self {
         let secret = Some(secret.to_owned());
         Self { secret, ..Self::browser(url, Some(id.to_owned())) }
     }
 
     /// As a person, in a browser. Without the id of a client, one is registered.
-    #[must_use]
     pub fn browser(url: &str, id: Option<String>) -> Self {
         Self { url: url.to_owned(), id, secret: None, scope: None, timeout: TIMEOUT }
     }
 
     /// The scopes to ask for, with spaces between them; by default those that the server's challenge or metadata name.
-    #[must_use]
     pub fn scope(self, scope: Option<String>) -> Self {
         Self { scope, ..self }
     }
 
     /// How long each answer may take; 10 s by default. A person has five minutes.
-    #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
