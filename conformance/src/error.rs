@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 /// Something invalid in a transcript, with the member that has it.
 ///
 /// The member is a dotted path inside its line, such as `expect.result.tools[0].name`; empty for the line as a whole.
@@ -25,15 +27,39 @@ impl Problem {
         }
     }
 
-    /// The same problem, inside element `index` of an array.
-    pub(crate) fn within_element(self, index: usize) -> Self {
-        self.within(&format!("[{index}]"))
-    }
-
     /// The member at fault, empty for the whole.
     pub fn member(&self) -> &str {
         &self.member
     }
+}
+
+/// Parses each element, and puts its index before the problems inside it.
+///
+/// # Errors
+/// The first problem.
+pub(crate) fn each_element<T>(
+    items: &[Value],
+    parse: impl Fn(&Value) -> Result<T, Problem>,
+) -> Result<Vec<T>, Problem> {
+    let parsed = items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| parse(item).map_err(|problem| problem.within(&format!("[{index}]"))));
+    parsed.collect()
+}
+
+/// Parses each member with its name, and puts the name before the problems inside it.
+///
+/// # Errors
+/// The first problem.
+pub(crate) fn each_member<T, C: FromIterator<T>>(
+    members: &Map<String, Value>,
+    parse: impl Fn(&str, &Value) -> Result<T, Problem>,
+) -> Result<C, Problem> {
+    let parsed = members
+        .iter()
+        .map(|(name, value)| parse(name, value).map_err(|problem| problem.within(name)));
+    parsed.collect()
 }
 
 impl fmt::Display for Problem {

@@ -101,6 +101,7 @@ mod clients;
 mod contract;
 mod error;
 mod fuzz;
+mod json;
 mod load;
 mod mock;
 mod pattern;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::recording::{Recording, Used};
 use crate::error::TranscriptError;
+use crate::json::put;
 use crate::transcript::{Era, Transcript};
 
 /// A server that answers requests from transcripts.
@@ -73,9 +74,8 @@ impl Mock {
         let id = request.get("id").unwrap_or(&Value::Null);
         let error = |status: u16, code: i64, message: String, data: Value| {
             let mut answer = failure(id, code, &message);
-            let error = answer.get_mut("error").and_then(Value::as_object_mut);
-            if let Some(error) = error.filter(|_| !data.is_null()) {
-                error.insert("data".to_owned(), data);
+            if let Some(error) = answer.get_mut("error").filter(|_| !data.is_null()) {
+                put(error, "data", data);
             }
             Reply::of(status, answer)
         };

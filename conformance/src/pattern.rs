@@ -12,10 +12,10 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 pub use self::compare::Mismatch;
-pub(crate) use self::compare::same;
+pub(crate) use self::compare::{alike, same};
 pub(crate) use self::named::name;
 pub(crate) use self::words::{Wanted, in_words};
-use crate::error::Problem;
+use crate::error::{Problem, each_element, each_member};
 use crate::template::{Text, Vars, sole_member};
 
 /// An expected JSON value. The matchers are listed in the [crate documentation](crate#matchers).
@@ -86,9 +86,7 @@ impl Pattern {
     }
 
     pub(crate) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
-        Self(Kind::Object(
-            members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect(),
-        ))
+        Self(Kind::Object(members.map(|(name, member)| (name.to_owned(), member)).into()))
     }
 
     fn matcher(name: &str, argument: &Value) -> Result<Self, Problem> {
@@ -118,41 +116,14 @@ impl Pattern {
             ("$json", inner) => Kind::Json(Box::new(Self::parse(inner)?)),
             ("$not", inner) => Kind::Not(undecided(inner)?),
             ("$all", Value::Array(items)) => Kind::All(elements(items)?),
-            ("$oneOf", Value::Array(items)) => Kind::OneOf(
-                items
-                    .iter()
-                    .map(|item| undecided(item).map(|pattern| *pattern))
-                    .collect::<Result<_, _>>()?,
-            ),
+            ("$oneOf", Value::Array(items)) => {
+                let decided = items.iter().map(|item| undecided(item).map(|pattern| *pattern));
+                Kind::OneOf(decided.collect::<Result<_, _>>()?)
+            }
             ("$capture", Value::String(name)) => Kind::Capture(name.clone()),
             ("$var", Value::String(name)) => Kind::Var(name.clone()),
             ("$literal", value) => return Ok(literal(value)),
-            ("$type", _) => {
-                return Err(Problem::new(format!(
-                    "the value of `$type` must be one of {}",
-                    TYPES.join(", ")
-                )));
-            }
-            ("$any" | "$absent", _) => {
-                return Err(Problem::new(format!("the value of `{name}` must be true")));
-            }
-            ("$length", _) => {
-                return Err(Problem::new("the value of `$length` must be a whole number"));
-            }
-            ("$contains", _) => {
-                return Err(Problem::new(
-                    "the value of `$contains` must be a string, an array or an object",
-                ));
-            }
-            ("$unordered" | "$all" | "$oneOf", _) => {
-                return Err(Problem::new(format!("the value of `{name}` must be an array")));
-            }
-            ("$match" | "$capture" | "$var", _) => {
-                return Err(Problem::new(format!("the value of `{name}` must be a string")));
-            }
-            _ => {
-                return Err(Problem::new(format!("unknown matcher; the matchers are {MATCHERS}")));
-            }
+            _ => return Err(refused(name)),
         }))
     }
 
@@ -212,12 +183,8 @@ impl Pattern {
     pub(crate) fn source(&self) -> Value {
         let list = |items: &[Self]| Value::Array(items.iter().map(Self::source).collect());
         let object = |members: &BTreeMap<String, Self>| {
-            Value::Object(
-                members
-                    .iter()
-                    .map(|(name, member)| (name.clone(), member.source()))
-                    .collect::<Map<_, _>>(),
-            )
+            let written = members.iter().map(|(name, member)| (name.clone(), member.source()));
+            Value::Object(written.collect())
         };
         match &self.0 {
             Kind::Scalar(value) => value.clone(),
@@ -245,37 +212,50 @@ impl Pattern {
     }
 }
 
+/// What is wrong with a matcher whose argument has the wrong type, or that does not exist.
+fn refused(name: &str) -> Problem {
+    let wanted = match name {
+        "$type" => format!("one of {}", TYPES.join(", ")),
+        "$any" | "$absent" => "true".to_owned(),
+        "$length" => "a whole number".to_owned(),
+        "$contains" => "a string, an array or an object".to_owned(),
+        "$unordered" | "$all" | "$oneOf" => "an array".to_owned(),
+        "$match" | "$capture" | "$var" => "a string".to_owned(),
+        _ => return Problem::new(format!("unknown matcher; the matchers are {MATCHERS}")),
+    };
+    Problem::new(format!("the value of `{name}` must be {wanted}"))
+}
+
 fn elements(items: &[Value]) -> Result<Vec<Pattern>, Problem> {
-    items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| Pattern::parse(item).map_err(|problem| problem.within_element(index)))
-        .collect()
+    each_element(items, Pattern::parse)
 }
 
 fn members(source: &Map<String, Value>) -> Result<BTreeMap<String, Pattern>, Problem> {
-    source
-        .iter()
-        .map(|(name, value)| {
-            if name.starts_with('$') {
-                let text = "a matcher must be the only member of its object; put an object with such members into `$literal` to compare it exactly";
-                return Err(Problem::new(text).within(name));
-            }
-            let pattern = Pattern::parse(value).map_err(|problem| problem.within(name))?;
-            Ok((name.clone(), pattern))
-        })
-        .collect()
+    each_member(source, |name, value| {
+        if name.starts_with('$') {
+            let text = "a matcher must be the only member of its object; put an object with such members into `$literal` to compare it exactly";
+            return Err(Problem::new(text));
+        }
+        Ok((name.to_owned(), Pattern::parse(value)?))
+    })
 }
 
 /// A value in which nothing is special.
 fn literal(value: &Value) -> Pattern {
     Pattern(match value {
         Value::Array(items) => Kind::Array(items.iter().map(literal).collect()),
-        Value::Object(members) => Kind::Object(
-            members.iter().map(|(name, value)| (name.clone(), literal(value))).collect(),
-        ),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| (name.clone(), literal(value)));
+            Kind::Object(members.collect())
+        }
         scalar => Kind::Scalar(scalar.clone()),
     })
+}
+
+/// A regular expression that is written in this program.
+#[expect(clippy::expect_used, reason = "each is a constant, and what it is for runs it")]
+pub(crate) fn own_regex(expression: &str) -> Regex {
+    Regex::new(expression).expect("an expression of this program")
 }
 
 /// A regular expression in which variables are matched literally.

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use crate::json::put;
 use crate::probe::Revision;
 
 /// The text of each schema, as the specification publishes it.
@@ -58,10 +59,8 @@ fn odd_question(asked: &str, result: &Value) -> Option<&'static str> {
 /// id is another finding.
 fn identified(message: &Value) -> Value {
     let mut message = message.clone();
-    if message.get("id").is_none_or(Value::is_null)
-        && let Some(members) = message.as_object_mut()
-    {
-        members.insert("id".to_owned(), json!(0));
+    if message.get("id").is_none_or(Value::is_null) {
+        put(&mut message, "id", 0);
     }
     message
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::error::Problem;
+use crate::error::{Problem, each_element, each_member};
 
 /// The values captured so far in one replay, by name.
 ///
@@ -130,27 +130,13 @@ impl Template {
     pub(crate) fn parse(source: &Value) -> Result<Self, Problem> {
         Ok(match source {
             Value::String(text) => Self::Text(Text::parse(text)?),
-            Value::Array(items) => Self::Array(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, item)| {
-                        Self::parse(item).map_err(|problem| problem.within_element(index))
-                    })
-                    .collect::<Result<_, _>>()?,
-            ),
+            Value::Array(items) => Self::Array(each_element(items, Self::parse)?),
             Value::Object(members) => match sole_member(members) {
                 Some(("$var", Value::String(name))) => Self::Var(name.clone()),
                 Some(("$literal", value)) => Self::Fixed(value.clone()),
-                _ => Self::Object(
-                    members
-                        .iter()
-                        .map(|(name, value)| match Self::parse(value) {
-                            Ok(template) => Ok((name.clone(), template)),
-                            Err(problem) => Err(problem.within(name)),
-                        })
-                        .collect::<Result<_, _>>()?,
-                ),
+                _ => Self::Object(each_member(members, |name, value| {
+                    Ok((name.to_owned(), Self::parse(value)?))
+                })?),
             },
             scalar => Self::Fixed(scalar.clone()),
         })
@@ -164,12 +150,10 @@ impl Template {
             Self::Array(items) => {
                 Value::Array(items.iter().map(|item| item.fill(vars)).collect::<Result<_, _>>()?)
             }
-            Self::Object(members) => Value::Object(
-                members
-                    .iter()
-                    .map(|(name, value)| Ok((name.clone(), value.fill(vars)?)))
-                    .collect::<Result<Map<_, _>, Problem>>()?,
-            ),
+            Self::Object(members) => {
+                let members = members.iter().map(|(name, it)| Ok((name.clone(), it.fill(vars)?)));
+                Value::Object(members.collect::<Result<_, Problem>>()?)
+            }
         })
     }
 

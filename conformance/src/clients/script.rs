@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::scene::Scene;
 use super::seen::ReceivedRequest;
+use crate::json::put;
 
 /// The tool that every scene has.
 pub(super) const TOOL: &str = "probe";
@@ -111,9 +112,9 @@ impl Reply {
     /// The same error with these data.
     fn with_data(mut self, data: Value) -> Self {
         if let Content::Json(message) = &mut self.content
-            && let Some(error) = message.get_mut("error").and_then(Value::as_object_mut)
+            && let Some(error) = message.get_mut("error")
         {
-            error.insert("data".to_owned(), data);
+            put(error, "data", data);
         }
         self
     }

@@ -4,6 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::template::Template;
+use crate::json::put;
 use crate::probe::{Bench, Endpoint, Raw};
 
 /// The longest request that stands in a command, in bytes.
@@ -147,8 +148,8 @@ pub(super) fn transcript(
         json!({"transcript": 1, "name": format!("fuzz-{case}"), "title": "A broken request, and the same valid request before and after it", "eras": [era]}),
     ];
     let mut open = json!({"open": "main"});
-    if let Some(open) = open.as_object_mut().filter(|_| !bench.revision.is_modern()) {
-        open.insert("version".to_owned(), bench.revision.as_str().into());
+    if !bench.revision.is_modern() {
+        put(&mut open, "version", bench.revision.as_str());
     }
     lines.push(open);
     let good = if template.is_notification || template.expected.is_none() {
@@ -163,8 +164,8 @@ pub(super) fn transcript(
     let member = if is_error { "error" } else { "result" };
     lines.push(json!({"mcp": good, "expect": {member: {"$capture": "before"}}}));
     let mut request = json!({"method": raw.method.as_str(), "path": "/mcp", "headers": headers});
-    if let Some(request) = request.as_object_mut().filter(|_| !raw.body.is_empty()) {
-        request.insert("text".to_owned(), text.replace("${", "$${").into());
+    if !raw.body.is_empty() {
+        put(&mut request, "text", text.replace("${", "$${"));
     }
     let failing: Vec<u16> = (500..=511).collect();
     let expect = json!({"status": {"$not": {"$oneOf": failing}}});

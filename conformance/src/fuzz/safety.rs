@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::json::each_text;
 use crate::probe::Bench;
 
 /// Whether no tool can be meant but those that may be called.
@@ -22,19 +23,9 @@ pub(super) fn is_safe(bench: &Bench, body: &[u8]) -> bool {
 
 /// Whether a text in it is one of these names, give or take what lenient servers pass over.
 fn names_one(value: &Value, names: &[&str]) -> bool {
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(members) => open.extend(members.values()),
-            Value::Array(items) => open.extend(items),
-            Value::String(text) => {
-                let text = text.trim();
-                if names.iter().any(|name| name.eq_ignore_ascii_case(text)) {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    false
+    let mut is_named = false;
+    each_text(value, "", &mut |_, text| {
+        is_named |= names.iter().any(|name| name.eq_ignore_ascii_case(text.trim()));
+    });
+    is_named
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::json::put;
 use crate::probe::Bench;
 use crate::sample;
 
@@ -96,10 +97,8 @@ impl Template {
     /// The message with an id, unless it is a notification.
     pub(super) fn with_id(&self, id: Value) -> Value {
         let mut message = self.message.clone();
-        if let Some(members) = message.as_object_mut()
-            && !self.is_notification
-        {
-            members.insert("id".to_owned(), id);
+        if !self.is_notification {
+            put(&mut message, "id", id);
         }
         message
     }

@@ -8,6 +8,7 @@ use super::Load;
 use super::call::Call;
 use super::figures::Figures;
 use super::usage::Usage;
+use crate::json::put;
 use crate::probe::{Bench, Endpoint, Revision};
 
 /// The share of a core above which the report warns that this program may have been the bottleneck.
@@ -242,16 +243,12 @@ impl Measured {
     fn to_json(&self) -> Value {
         let calls = self.calls.iter().map(|(call, figures)| {
             let mut value = figures.to_json();
-            if let Some(members) = value.as_object_mut() {
-                members.insert("call".to_owned(), json!(call));
-            }
+            put(&mut value, "call", call.as_str());
             value
         });
         let rounds = self.rounds.iter().map(|round| {
             let mut value = round.all.to_json();
-            if let Some(members) = value.as_object_mut() {
-                members.insert("cpuMicros".to_owned(), json!(round.cpu_micros));
-            }
+            put(&mut value, "cpuMicros", round.cpu_micros);
             value
         });
         json!({

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use crate::pattern::{Pattern, same};
+use crate::pattern::{Pattern, alike};
 use crate::record::{MASKED, like};
 use crate::shorten::shorten;
-use crate::template::{Template, Vars};
+use crate::template::Vars;
 use crate::transcript::{Action, BodyExpectation, Era, Expect, SendBody, Step, Transcript};
 
 /// How much of params is shown and compared in search of the nearest, in characters.
@@ -175,8 +175,8 @@ impl Recording {
                 }
             }
             Action::Rpc { method, params, expect, .. } => {
-                let params = params.as_ref().map_or(Some(Value::Null), |it| filled(it, vars));
-                let Some(params) = params else { return };
+                let params = params.as_ref().map_or(Ok(Value::Null), |it| it.fill(vars));
+                let Ok(params) = params else { return };
                 self.expected(method, Some(comparable(&params)), expect, vars, place);
             }
             Action::Http { send, expect } if send.method == Method::DELETE => {
@@ -184,7 +184,7 @@ impl Recording {
             }
             Action::Http { send, expect } => {
                 let SendBody::Json(message) = &send.body else { return };
-                let Some(message) = filled(message, vars) else { return };
+                let Ok(message) = message.fill(vars) else { return };
                 let Some(method) = message.get("method").and_then(Value::as_str) else { return };
                 let params = message.get("params").unwrap_or(&Value::Null);
                 self.expected(method, Some(comparable(params)), expect, vars, place);
@@ -296,10 +296,6 @@ fn status(expect: &Expect, vars: &Vars) -> Option<u16> {
     u16::try_from(expect.status.as_ref()?.example(vars, like)?.as_u64()?).ok()
 }
 
-fn filled(template: &Template, vars: &Vars) -> Option<Value> {
-    template.fill(vars).ok()
-}
-
 /// Params as they are compared.
 fn comparable(params: &Value) -> Value {
     let mut members = params.as_object().cloned().unwrap_or_default();
@@ -312,15 +308,5 @@ fn comparable(params: &Value) -> Value {
 
 /// Whether params are what was recorded, in which a secret may be masked.
 fn is_like(known: &Value, sent: &Value) -> bool {
-    match (known, sent) {
-        (Value::String(known), Value::String(_)) if known == MASKED => true,
-        (Value::Array(known), Value::Array(sent)) => {
-            known.len() == sent.len() && known.iter().zip(sent).all(|(one, two)| is_like(one, two))
-        }
-        (Value::Object(known), Value::Object(sent)) => {
-            known.len() == sent.len()
-                && known.iter().all(|(name, it)| sent.get(name).is_some_and(|now| is_like(it, now)))
-        }
-        _ => same(known, sent),
-    }
+    alike(known, sent, &|known, _| known == MASKED)
 }

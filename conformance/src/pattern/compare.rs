@@ -29,12 +29,12 @@ impl Pattern {
     /// Without a mismatch, what the pattern captures is added to `vars`; otherwise `vars` stays as it was. A `$var`
     /// sees what was captured before this comparison and what it captured in members compared earlier.
     pub fn compare(&self, actual: Option<&Value>, vars: &mut Vars) -> Vec<Mismatch> {
-        let mut comparison = Comparison::new(vars, true);
-        comparison.visit(self, actual);
-        if comparison.matches {
-            *vars = comparison.vars;
+        let mut kept = vars.clone();
+        let mismatches = self.compare_and_keep(actual, &mut kept);
+        if mismatches.is_empty() {
+            *vars = kept;
         }
-        comparison.mismatches
+        mismatches
     }
 
     /// The same, but what could be captured is added to `vars` even if something else differs, so that a replay can
@@ -122,18 +122,12 @@ impl Comparison {
                 }
                 true
             }
-            (Kind::Object(expected), Value::Object(members)) => {
-                for (name, member) in
-                    members.iter().filter(|(name, _)| !expected.contains_key(*name))
-                {
+            (Kind::Object(expected) | Kind::ContainsMembers(expected), Value::Object(members)) => {
+                let is_whole = matches!(pattern.0, Kind::Object(_));
+                let is_other = |name: &String| is_whole && !expected.contains_key(name);
+                for (name, member) in members.iter().filter(|(name, _)| is_other(name)) {
                     self.within(name, |inner| inner.unexpected(member));
                 }
-                for (name, expected) in expected {
-                    self.within(name, |inner| inner.visit(expected, members.get(name)));
-                }
-                true
-            }
-            (Kind::ContainsMembers(expected), Value::Object(members)) => {
                 for (name, expected) in expected {
                     self.within(name, |inner| inner.visit(expected, members.get(name)));
                 }
@@ -153,17 +147,15 @@ impl Comparison {
                 }
                 true
             }
-            (Kind::Unordered(expected), Value::Array(items)) => {
-                return self.visit_pairs(pattern, expected, value, items, true);
+            (Kind::Unordered(expected) | Kind::ContainsElements(expected), Value::Array(items)) => {
+                return self.visit_pairs(pattern, expected, value, items);
             }
-            (Kind::ContainsElements(expected), Value::Array(items)) => {
-                return self.visit_pairs(pattern, expected, value, items, false);
+            (Kind::Match(regex), Value::String(string)) => {
+                match regex.is_match(string, &self.vars) {
+                    Ok(matches) => matches,
+                    Err(problem) => return self.broken(pattern, value, &problem),
+                }
             }
-            (Kind::Match(regex), Value::String(string)) => match regex.is_match(string, &self.vars)
-            {
-                Ok(matches) => matches,
-                Err(problem) => return self.broken(pattern, value, &problem),
-            },
             (Kind::ContainsText(text), Value::String(string)) => match text.fill(&self.vars) {
                 Ok(part) => string.contains(&part),
                 Err(problem) => return self.broken(pattern, value, &problem),
@@ -210,14 +202,13 @@ impl Comparison {
         }
     }
 
-    /// Every expected element must have a separate element; with `exact`, none may be left over.
+    /// Every expected element must have a separate element; if that is all, none may be left over.
     fn visit_pairs(
         &mut self,
         pattern: &Pattern,
         expected: &[Pattern],
         value: &Value,
         items: &[Value],
-        exact: bool,
     ) {
         let paired = pair(expected.len(), items.len(), |left, right| {
             match (expected.get(left), items.get(right)) {
@@ -240,7 +231,7 @@ impl Comparison {
                 }
             }
         }
-        if exact {
+        if matches!(pattern.0, Kind::Unordered(_)) {
             for (index, item) in items.iter().enumerate() {
                 if !partners.contains(&Some(index)) {
                     self.within(&index.to_string(), |inner| inner.unexpected(item));
@@ -318,19 +309,24 @@ impl Comparison {
 
 /// Equality of JSON values in which 1 and 1.0 are the same number.
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
+    alike(left, right, &|_, _| false)
+}
+
+/// The same, in which also texts are equal of which `accepts` says so.
+pub(crate) fn alike(left: &Value, right: &Value, accepts: &dyn Fn(&str, &str) -> bool) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
             left == right || left.as_f64() == right.as_f64()
         }
+        (Value::String(left), Value::String(right)) => left == right || accepts(left, right),
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same(left, right))
+            let mut both = left.iter().zip(right);
+            left.len() == right.len() && both.all(|(left, right)| alike(left, right, accepts))
         }
         (Value::Object(left), Value::Object(right)) => {
+            let mut both = left.iter().map(|(name, left)| (left, right.get(name)));
             left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(name, left)| right.get(name).is_some_and(|right| same(left, right)))
+                && both.all(|(left, right)| right.is_some_and(|it| alike(left, it, accepts)))
         }
         _ => left == right,
     }

@@ -10,10 +10,10 @@ use http::Request;
 use http::response::Parts;
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, StreamBody};
-use serde_json::Value;
 use tokio::time::timeout;
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
+use crate::json::messages;
 use crate::sse::{Decoder, Frame, MAX_EVENT_BYTES, is_event_stream};
 use crate::target::{Body, Target, TargetError};
 
@@ -150,8 +150,7 @@ impl Incoming {
             watch(&bytes, None);
         }
         match serde_json::from_slice(&bytes) {
-            Ok(Value::Array(messages)) => self.exchange.messages = messages,
-            Ok(message) => self.exchange.messages = vec![message],
+            Ok(body) => self.exchange.messages = messages(body),
             Err(_) if is_like_a_message(&text) => return Err(Stop::Problem(NOT_JSON.to_owned())),
             Err(_) => {}
         }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::exchange::Exchange;
+use crate::json::messages;
 use crate::sse::{Decoder, Event, is_event_stream};
 
 /// The most bytes that are kept of one revision. What comes later is not looked at, and the report says so.
@@ -109,10 +110,7 @@ impl Line {
 
     fn new(is_sent: bool, line: &[u8]) -> Self {
         let text = String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).to_owned();
-        let messages = serde_json::from_slice::<Value>(line).ok().map(|value| match value {
-            Value::Array(messages) => messages,
-            message => vec![message],
-        });
+        let messages = serde_json::from_slice(line).ok().map(messages);
         Self { is_sent, text, event: None, messages }
     }
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::session::Item;
+use super::session::{Answer, Item};
 use super::volatile::{is_opaque_name, parts};
+use crate::json::each_text;
 
 /// The shortest text that is followed from an answer to a request.
 pub(super) const SHORTEST: usize = 6;
@@ -25,53 +24,41 @@ impl Flow {
         let mut known = BTreeSet::new();
         for item in items {
             match item {
-                Item::Response { answer, .. } => collect(&answer.value, &mut known),
-                Item::Server { message, .. } => collect(message, &mut known),
-                Item::Request { params, .. } | Item::Notification { params, .. } => {
-                    params.iter().for_each(|params| flow.sent(params, "", &known));
+                Item::Response { answer: Answer { value, .. }, .. }
+                | Item::Server { message: value, .. } => {
+                    each_text(value, "", &mut |_, text| known.extend([text]));
                 }
-                Item::Reply { answer, .. } => flow.sent(&answer.value, "", &known),
-                Item::Listen | Item::Plain { .. } => {}
+                Item::Request { params: Some(value), .. }
+                | Item::Notification { params: Some(value), .. }
+                | Item::Reply { answer: Answer { value, .. }, .. } => {
+                    each_text(value, "", &mut |key, text| flow.sent(text, key, &known));
+                }
+                Item::Request { .. }
+                | Item::Notification { .. }
+                | Item::Listen
+                | Item::Plain { .. } => {}
             }
         }
         flow
     }
 
-    fn sent(&mut self, value: &Value, key: &str, known: &BTreeSet<&str>) {
-        match value {
-            Value::String(text) => {
-                let opaque = key == "cursor" || is_opaque_name(key);
-                let changing = parts(text);
-                if known.contains(text.as_str()) {
-                    if opaque || text.len() >= SHORTEST && !changing.is_empty() {
-                        self.returned.insert(text.clone());
-                    }
-                    return;
-                }
-                for part in changing {
-                    let part = known_range::text(text, part.start..part.end);
-                    if known.contains(part) {
-                        // The client put it into a longer text.
-                        self.returned.insert(part.to_owned());
-                    } else if !known.iter().any(|text| text.contains(part)) {
-                        self.own.insert(part.to_owned());
-                    }
-                }
+    fn sent(&mut self, text: &str, key: &str, known: &BTreeSet<&str>) {
+        let opaque = key == "cursor" || is_opaque_name(key);
+        let changing = parts(text);
+        if known.contains(text) {
+            if opaque || text.len() >= SHORTEST && !changing.is_empty() {
+                self.returned.insert(text.to_owned());
             }
-            Value::Array(items) => items.iter().for_each(|item| self.sent(item, key, known)),
-            Value::Object(members) => {
-                members.iter().for_each(|(name, value)| self.sent(value, name, known))
-            }
-            _ => {}
+            return;
         }
-    }
-}
-
-fn collect<'v>(value: &'v Value, texts: &mut BTreeSet<&'v str>) {
-    match value {
-        Value::String(text) => drop(texts.insert(text)),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Value::Object(members) => members.values().for_each(|value| collect(value, texts)),
-        _ => {}
+        for part in changing {
+            let part = known_range::text(text, part.start..part.end);
+            if known.contains(part) {
+                // The client put it into a longer text.
+                self.returned.insert(part.to_owned());
+            } else if !known.iter().any(|text| text.contains(part)) {
+                self.own.insert(part.to_owned());
+            }
+        }
     }
 }

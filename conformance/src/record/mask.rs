@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::pattern::own_regex;
+
 /// What is written in the place of a secret.
 pub(crate) const MASKED: &str = "***";
 
@@ -137,15 +139,5 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
     ENDS.iter().any(|end| letters.ends_with(end))
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the expression is written above, and every recording runs it"
-)]
-static SHAPE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(SHAPES).expect("an expression of this file"));
-#[expect(
-    clippy::expect_used,
-    reason = "the expression is written above, and every recording runs it"
-)]
-static PHRASE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(PHRASES).expect("an expression of this file"));
+static SHAPE: LazyLock<Regex> = LazyLock::new(|| own_regex(SHAPES));
+static PHRASE: LazyLock<Regex> = LazyLock::new(|| own_regex(PHRASES));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::as_json;
+use crate::json::put;
 use crate::transcript::format::Line;
 
 /// Steps that belong together: a request, and what follows it up to the next.
@@ -48,9 +49,7 @@ pub(super) fn behaviours(lines: &[Line], name: &str) -> Vec<(String, Vec<Value>)
     for (index, group) in groups.iter().enumerate() {
         let called = called(group);
         let mut header = header.clone();
-        if let Some(members) = header.as_object_mut() {
-            members.insert("name".to_owned(), format!("{name}/{:02}-{called}", index + 1).into());
-        }
+        put(&mut header, "name", format!("{name}/{:02}-{called}", index + 1));
         let mut lines = vec![header];
         lines.extend(opening.iter().cloned());
         for needed in needed(&groups, &makers, index) {

@@ -6,6 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::mask::MASKED;
+use crate::pattern::own_regex;
 
 /// A part of a text that changes, and the expression that any such part matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,15 +42,8 @@ const KINDS: [(&str, &str, &str); 5] = [
     (r"\b1[5-9][0-9]{11}\b", "[0-9]{13}", "1767225600000"),
 ];
 
-#[expect(
-    clippy::expect_used,
-    reason = "the expressions are written above, and every recording runs them"
-)]
-static FINDERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    KINDS
-        .map(|(finder, like, _)| (Regex::new(finder).expect("an expression of this file"), like))
-        .into()
-});
+static FINDERS: LazyLock<Vec<(Regex, &'static str)>> =
+    LazyLock::new(|| KINDS.map(|(finder, like, _)| (own_regex(finder), like)).into());
 
 /// The longest text that is looked into: beyond that it is data, such as a picture.
 const MOST_BYTES: usize = 64 * 1024;

@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::run::Run;
 use super::stream::EventStream;
 use crate::error::Problem;
+use crate::json::put;
 use crate::pattern::{Mismatch, Pattern};
 use crate::probe::{Exchange, Incoming, NO_LIMIT, NOT_JSON, Raw, Stop};
 use crate::rpc_client::{RpcClient, SESSION};
@@ -299,10 +300,8 @@ fn header(headers: &HeaderMap, name: &str) -> Option<Value> {
 fn event_value(event: Event) -> Value {
     let mut value =
         json!({"event": event.event.as_deref().unwrap_or("message"), "data": event.data});
-    if let Some(members) = value.as_object_mut() {
-        members.extend(event.id.map(|id| ("id".to_owned(), id.into())));
-        members.extend(event.retry.map(|retry| ("retry".to_owned(), retry.into())));
-    }
+    event.id.into_iter().for_each(|id| put(&mut value, "id", id));
+    event.retry.into_iter().for_each(|retry| put(&mut value, "retry", retry));
     value
 }
 

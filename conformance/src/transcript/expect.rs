@@ -69,7 +69,7 @@ impl Expect {
         let mut fields = Fields::of(source)?;
         let mut expect = Self {
             status: fields.parse("status", Pattern::parse)?,
-            headers: fields.parse("headers", headers)?.unwrap_or_default(),
+            headers: fields.headers("patterns", Pattern::parse)?,
             body: BodyExpectation::Any,
             notifications: None,
         };
@@ -131,18 +131,4 @@ impl Expect {
 
 fn status_pattern(status: u16) -> Option<Pattern> {
     Some(Pattern::number(status.into()))
-}
-
-fn headers(source: &Value) -> Result<Vec<(HeaderName, Pattern)>, Problem> {
-    let Value::Object(members) = source else {
-        return Err(Problem::new("expected an object of header names and patterns"));
-    };
-    members
-        .iter()
-        .map(|(name, value)| {
-            let header = HeaderName::try_from(name)
-                .map_err(|error| Problem::new(error.to_string()).within(name))?;
-            Ok((header, Pattern::parse(value).map_err(|problem| problem.within(name))?))
-        })
-        .collect()
 }

@@ -1,8 +1,10 @@
 //! Reading an object member by member, so that a misspelt one is reported, not ignored.
 
+use http::HeaderName;
+use http::header::InvalidHeaderName;
 use serde_json::{Map, Value};
 
-use crate::error::Problem;
+use crate::error::{Problem, each_member};
 
 /// The members of an object that have not been asked for yet.
 pub(super) struct Fields {
@@ -84,6 +86,22 @@ impl Fields {
         parse: impl FnOnce(&Value) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         self.parse(name, parse)?.ok_or_else(|| Problem::new("is missing").within(name))
+    }
+
+    /// The member `headers`: an object of the names of headers, and of what `parse` takes.
+    pub(super) fn headers<T>(
+        &mut self,
+        of: &str,
+        parse: impl Fn(&Value) -> Result<T, Problem>,
+    ) -> Result<Vec<(HeaderName, T)>, Problem> {
+        let headers = self.parse("headers", |source| {
+            let wanted = || Problem::new(format!("expected an object of header names and {of}"));
+            each_member(source.as_object().ok_or_else(wanted)?, |name, value| {
+                let refused = |error: InvalidHeaderName| Problem::new(error.to_string());
+                Ok((HeaderName::try_from(name).map_err(refused)?, parse(value)?))
+            })
+        });
+        Ok(headers?.unwrap_or_default())
     }
 
     /// Refuses members that were not read.

@@ -6,12 +6,12 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::json::put;
+
 /// The JSON Schema (2020-12) of one line of a transcript, version 1.
 pub fn transcript_schema() -> Value {
     let mut schema = schema_for!(Line).to_value();
-    if let Some(members) = schema.as_object_mut() {
-        members.insert("title".to_owned(), "A line of an MCP transcript, version 1".into());
-    }
+    put(&mut schema, "title", "A line of an MCP transcript, version 1");
     schema
 }
 

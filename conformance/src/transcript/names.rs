@@ -7,13 +7,14 @@ use super::{Era, Send};
 use crate::error::Problem;
 use crate::pattern::Pattern;
 
-/// What the steps so far have introduced.
+/// What has a name, as messages call it.
+const VARIABLE: &str = "variable";
+const CLIENT: &str = "client";
+const STREAM: &str = "stream";
+
+/// What the steps so far have introduced: of each kind the names.
 #[derive(Clone, Default)]
-struct DefinedNames {
-    vars: BTreeSet<String>,
-    clients: BTreeSet<String>,
-    streams: BTreeSet<String>,
-}
+struct DefinedNames(BTreeSet<(&'static str, String)>);
 
 /// All variables.
 ///
@@ -22,7 +23,8 @@ struct DefinedNames {
 pub(super) fn check(steps: &[Step], era: Era) -> Result<BTreeSet<String>, (usize, Problem)> {
     let mut known = DefinedNames::default();
     check_list(steps, era, &mut known)?;
-    Ok(known.vars)
+    let vars = known.0.into_iter().filter(|(kind, _)| *kind == VARIABLE);
+    Ok(vars.map(|(_, name)| name).collect())
 }
 
 fn check_list(steps: &[Step], era: Era, known: &mut DefinedNames) -> Result<(), (usize, Problem)> {
@@ -54,7 +56,7 @@ impl DefinedNames {
     fn check(&mut self, action: &Action, era: Era) -> Result<(), Problem> {
         match action {
             Action::Open { client, opening, expect } => {
-                introduce(&mut self.clients, client, "client")?;
+                self.introduce(CLIENT, client)?;
                 for answer in &opening.answers {
                     self.uses(|visit| {
                         answer.value.each_name(&mut *visit);
@@ -62,7 +64,7 @@ impl DefinedNames {
                     })?;
                 }
                 if era == Era::Legacy {
-                    introduce(&mut self.vars, &format!("{client}.session"), "variable")?;
+                    self.introduce(VARIABLE, &format!("{client}.session"))?;
                 }
                 self.patterns(expect.iter().flat_map(|expect| expect.patterns()))
             }
@@ -85,7 +87,7 @@ impl DefinedNames {
                         self.uses(|visit| filter.each_name(visit))?;
                     }
                 }
-                introduce(&mut self.streams, name, "stream")?;
+                self.introduce(STREAM, name)?;
                 self.patterns(expect.iter().flat_map(|expect| expect.patterns()))
             }
             Action::Await {
@@ -97,7 +99,7 @@ impl DefinedNames {
             }
             Action::End { stream } | Action::Close { stream } => {
                 self.stream(stream)?;
-                self.streams.remove(stream);
+                self.0.remove(&(STREAM, stream.clone()));
                 Ok(())
             }
             Action::Check { name, pattern } => {
@@ -127,7 +129,7 @@ impl DefinedNames {
     ) -> Result<(), Problem> {
         for pattern in patterns {
             for name in pattern.captures() {
-                introduce(&mut self.vars, name, "variable")?;
+                self.introduce(VARIABLE, name)?;
             }
             self.uses(|visit| pattern.each_name(visit))?;
         }
@@ -137,7 +139,7 @@ impl DefinedNames {
     fn uses<'a>(&self, names: impl FnOnce(&mut dyn FnMut(&'a str))) -> Result<(), Problem> {
         let mut missing = None;
         names(&mut |name| {
-            if missing.is_none() && !self.vars.contains(name) {
+            if missing.is_none() && !self.has(VARIABLE, name) {
                 missing = Some(name);
             }
         });
@@ -150,15 +152,14 @@ impl DefinedNames {
     }
 
     fn client(&self, name: &str) -> Result<(), Problem> {
-        if self.clients.contains(name) {
-            Ok(())
-        } else {
-            Err(Problem::new(format!("no earlier step opens the client `{name}`")).within("client"))
+        if self.has(CLIENT, name) {
+            return Ok(());
         }
+        Err(Problem::new(format!("no earlier step opens the client `{name}`")).within("client"))
     }
 
     fn stream(&self, name: &str) -> Result<(), Problem> {
-        if self.streams.contains(name) {
+        if self.has(STREAM, name) {
             return Ok(());
         }
         let text = format!("no earlier step opens the stream `{name}`, or it was closed");
@@ -167,24 +168,21 @@ impl DefinedNames {
 
     /// Adds what a branch introduced, which no other branch may have introduced too.
     fn merge(&mut self, branch: &Self, before: &Self) -> Result<(), Problem> {
-        for (all, new, old, kind) in [
-            (&mut self.vars, &branch.vars, &before.vars, "variable"),
-            (&mut self.clients, &branch.clients, &before.clients, "client"),
-            (&mut self.streams, &branch.streams, &before.streams, "stream"),
-        ] {
-            for name in new.difference(old) {
-                introduce(all, name, kind)?;
-            }
-            all.retain(|name| new.contains(name) || !old.contains(name));
+        for (kind, name) in branch.0.difference(&before.0) {
+            self.introduce(kind, name)?;
         }
+        self.0.retain(|name| branch.0.contains(name) || !before.0.contains(name));
         Ok(())
     }
-}
 
-fn introduce(names: &mut BTreeSet<String>, name: &str, kind: &str) -> Result<(), Problem> {
-    if names.insert(name.to_owned()) {
-        Ok(())
-    } else {
+    fn has(&self, kind: &'static str, name: &str) -> bool {
+        self.0.contains(&(kind, name.to_owned()))
+    }
+
+    fn introduce(&mut self, kind: &'static str, name: &str) -> Result<(), Problem> {
+        if self.0.insert((kind, name.to_owned())) {
+            return Ok(());
+        }
         Err(Problem::new(format!("the {kind} `{name}` is defined a second time")))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::Fields;
-use crate::error::Problem;
+use crate::error::{Problem, each_element};
 use crate::pattern::Pattern;
 use crate::template::Template;
 
@@ -35,13 +35,9 @@ pub(crate) struct Scripted {
 impl Opening {
     pub(super) fn parse(fields: &mut Fields) -> Result<Self, Problem> {
         let answers = fields.parse("answers", |source| {
-            let Value::Array(items) = source else {
-                return Err(Problem::new("expected an array of answers"));
-            };
-            let parsed = items.iter().enumerate().map(|(index, item)| {
-                Scripted::parse(item).map_err(|problem| problem.within_element(index))
-            });
-            parsed.collect()
+            let items = source.as_array();
+            let items = items.ok_or_else(|| Problem::new("expected an array of answers"))?;
+            each_element(items, Scripted::parse)
         });
         Ok(Self {
             version: fields.optional_string("version")?,

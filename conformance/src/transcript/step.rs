@@ -7,7 +7,7 @@ use super::Era;
 use super::expect::{Expect, Of};
 use super::fields::Fields;
 use super::opening::Opening;
-use crate::error::Problem;
+use crate::error::{Problem, each_element};
 use crate::pattern::Pattern;
 use crate::template::{Template, Text};
 
@@ -184,7 +184,9 @@ impl Send {
             })?,
             path: fields
                 .parse_required("path", |path| Text::parse(path.as_str().unwrap_or_default()))?,
-            headers: fields.parse("headers", headers)?.unwrap_or_default(),
+            headers: fields.headers("strings", |value| {
+                Text::parse(value.as_str().ok_or_else(|| Problem::new("expected a string"))?)
+            })?,
             body: match (fields.parse("json", Template::parse)?, fields.optional_string("text")?) {
                 (None, None) => SendBody::Empty,
                 (Some(json), None) => SendBody::Json(json),
@@ -272,27 +274,7 @@ fn each<T>(
     parse: impl Fn(&Value) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Problem> {
     match source {
-        Value::Array(items) if !items.is_empty() => items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| parse(item).map_err(|problem| problem.within_element(index)))
-            .collect(),
+        Value::Array(items) if !items.is_empty() => each_element(items, parse),
         _ => Err(Problem::new("expected an array with at least one element")),
     }
-}
-
-fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
-    let Value::Object(members) = source else {
-        return Err(Problem::new("expected an object of header names and strings"));
-    };
-    members
-        .iter()
-        .map(|(name, value)| {
-            let header = HeaderName::try_from(name)
-                .map_err(|error| Problem::new(error.to_string()).within(name))?;
-            let value =
-                value.as_str().ok_or_else(|| Problem::new("expected a string").within(name))?;
-            Ok((header, Text::parse(value).map_err(|problem| problem.within(name))?))
-        })
-        .collect()
 }

@@ -8,6 +8,7 @@ use super::super::rule::{
     Outcome, Rule, Verdict, another, finding, holds_if, plain, proven, unclear,
 };
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
+use crate::json::put;
 use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 pub(super) const RULES: &[Rule] = &[
@@ -129,9 +130,7 @@ async fn unknown_members(bench: &mut Bench) -> Outcome {
     let method = plain(bench)?;
     let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
     let mut message = bench.message(method, params);
-    if let Some(members) = message.as_object_mut() {
-        members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
-    }
+    put(&mut message, "alsoUnknown", json!({"a": [1]}));
     // No sentence says that it must be taken, so that it gets no answer is a finding of this rule alone.
     let exchange = bench.raw(bench.framed(&message)).await;
     if exchange.is_late && bench.is_alive().await {

@@ -12,6 +12,7 @@ use super::super::rule::{
     Outcome, Rule, Verdict, another_caller, holds_for, holds_if, inapplicable, unclear,
 };
 use super::{MODERN, MUST, PRACTICE, SHOULD};
+use crate::json::put;
 use crate::probe::{Bench, Exchange};
 
 pub(super) const RULES: &[Rule] = &[
@@ -170,10 +171,8 @@ async fn unknown_answers(bench: &mut Bench) -> Outcome {
         .await
         .ok_or_else(|| unclear(format!("{} does not ask again", good.tool)))?;
     let mut answers = round.answers();
-    if let Some(answers) = answers.as_object_mut() {
-        let more = json!({"action": "accept", "content": {}});
-        answers.insert("not-asked-by-this-server".to_owned(), more);
-    }
+    let more = json!({"action": "accept", "content": {}});
+    put(&mut answers, "not-asked-by-this-server", more);
     let exchange = round.again(bench, answers).await;
     holds_for(!is_refused(&exchange), round.tool, &exchange)
 }

@@ -12,6 +12,7 @@ use super::super::rule::{
 };
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
+use crate::json::put;
 use crate::probe::{Bench, Exchange, Revision};
 
 /// The name of the extension.
@@ -78,18 +79,14 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn has_tasks(bench: &Bench) -> bool {
+fn declares_tasks(bench: &Bench) -> Outcome {
     let capabilities = bench.greeting.result().and_then(|it| it.get("capabilities"));
     let declared = if bench.revision.is_modern() {
         capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION))
     } else {
         capabilities.and_then(|it| it.get("tasks"))
     };
-    declared.is_some_and(Value::is_object)
-}
-
-fn no_tasks() -> Verdict {
-    inapplicable("the server does not declare tasks")
+    applies(declared.is_some_and(Value::is_object), "the server does not declare tasks")
 }
 
 /// The params of a client that supports tasks.
@@ -97,9 +94,7 @@ fn knowing(bench: &Bench, mut params: Value) -> Value {
     if bench.revision.is_modern() {
         let key = "io.modelcontextprotocol/clientCapabilities";
         let capabilities = json!({"extensions": {EXTENSION: {}}});
-        if let Some(params) = params.as_object_mut() {
-            params.insert("_meta".to_owned(), json!({key: capabilities}));
-        }
+        put(&mut params, "_meta", json!({key: capabilities}));
     }
     params
 }
@@ -111,9 +106,7 @@ async fn ask(bench: &mut Bench, method: &str, params: Value) -> Exchange {
 }
 
 async fn unknown(bench: &mut Bench) -> Outcome {
-    if !has_tasks(bench) {
-        return Err(no_tasks());
-    }
+    declares_tasks(bench)?;
     let params = json!({"taskId": "00000000-0000-4000-8000-000000000000"});
     let exchange = ask(bench, "tasks/get", params).await;
     invalid_params(&exchange)
@@ -121,9 +114,7 @@ async fn unknown(bench: &mut Bench) -> Outcome {
 
 /// Calls a tool as a task; the id of it.
 async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
-    if !has_tasks(bench) {
-        return Err(no_tasks());
-    }
+    declares_tasks(bench)?;
     let modern = bench.revision.is_modern();
     let may_be = |tool: &&Value| {
         let support = tool.pointer("/execution/taskSupport").and_then(Value::as_str);
@@ -138,7 +129,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
     for name in names {
         let mut params = json!({"name": name, "arguments": {}});
         if !modern {
-            params = json!({"name": name, "arguments": {}, "task": {"ttl": 60_000}});
+            put(&mut params, "task", json!({"ttl": 60_000}));
         }
         let exchange = ask(bench, "tools/call", params).await;
         let result = exchange.result();
@@ -147,8 +138,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
             return Ok((id, exchange));
         }
     }
-    let seen = "no tool that may be called was run as a task";
-    Err(inapplicable(seen))
+    Err(inapplicable("no tool that may be called was run as a task"))
 }
 
 /// Leaves nothing behind. A task that is over refuses it.
@@ -180,12 +170,10 @@ async fn of_another_caller(bench: &mut Bench) -> Outcome {
 
 async fn listed(bench: &mut Bench) -> Outcome {
     let greeting = bench.greeting.result();
-    if greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_none() {
-        return Err(inapplicable("the server does not declare tasks.list"));
-    }
-    if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {
-        return Err(inapplicable("there is only one caller"));
-    }
+    let is_declared = greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_some();
+    applies(is_declared, "the server does not declare tasks.list")?;
+    let has_others = bench.endpoint.is_http() && !bench.endpoint.shows_a_token();
+    applies(has_others, "there is only one caller")?;
     let (id, _) = make(bench).await?;
     let mut other = bench.fresh().await;
     let exchange = other.ask("tasks/list", json!({})).await;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::super::scene::Scene;
 use super::super::seen::{META_VERSION, ReceivedRequest};
 use super::{MODERN, QUESTION, Reply, STATE, TOOL, UNUSABLE, called, tool};
+use crate::json::put;
 
 /// The member of `_meta` with a client's capabilities.
 pub(in super::super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -65,23 +66,21 @@ fn tools() -> Value {
 fn asks(request: &ReceivedRequest) -> Reply {
     let mut result = json!({ "resultType": "input_required", "requestState": STATE });
     let can = request.meta(META_CAPABILITIES).and_then(|it| it.get("elicitation"));
-    if let (Some(_), Some(members)) = (can, result.as_object_mut()) {
+    if can.is_some() {
         let form = json!({
             "mode": "form",
             "message": "Who are you?",
             "requestedSchema": { "type": "object", "properties": { "name": { "type": "string" } } },
         });
         let question = json!({ "method": "elicitation/create", "params": form });
-        members.insert("inputRequests".to_owned(), json!({ QUESTION: question }));
+        put(&mut result, "inputRequests", json!({ QUESTION: question }));
     }
     Reply::result(request, &result)
 }
 
 fn complete(request: &ReceivedRequest, mut result: Value) -> Reply {
-    if let Some(members) = result.as_object_mut() {
-        members.insert("resultType".to_owned(), json!("complete"));
-        let server = json!({ "name": "client-check", "version": "1.0.0" });
-        members.insert("_meta".to_owned(), json!({ "io.modelcontextprotocol/serverInfo": server }));
-    }
+    put(&mut result, "resultType", "complete");
+    let server = json!({ "name": "client-check", "version": "1.0.0" });
+    put(&mut result, "_meta", json!({ "io.modelcontextprotocol/serverInfo": server }));
     Reply::result(request, &result)
 }

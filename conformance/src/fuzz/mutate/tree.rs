@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::pick;
 use crate::fuzz::paths;
+use crate::json::put;
 use crate::probe::Revision;
 
 /// Methods of all revisions, and some of none.
@@ -104,12 +105,12 @@ pub(super) fn change(rng: &mut Rng, message: &mut Value, revision: Revision) -> 
             "another text"
         }
         6 => {
-            insert(message, "id", id(rng));
+            put(message, "id", id(rng));
             "another id"
         }
         7 => {
             let method = pick(rng, &METHODS).copied().unwrap_or_default();
-            insert(message, "method", method.into());
+            put(message, "method", method);
             "another method"
         }
         8 => {
@@ -135,15 +136,9 @@ pub(super) fn change(rng: &mut Rng, message: &mut Value, revision: Revision) -> 
         _ => {
             let version = ["1.0", "2", "", "2.0 "];
             let version = pick(rng, &version).copied().unwrap_or_default();
-            insert(message, "jsonrpc", version.into());
+            put(message, "jsonrpc", version);
             "another jsonrpc"
         }
-    }
-}
-
-fn insert(message: &mut Value, name: &str, value: Value) {
-    if let Some(members) = message.as_object_mut() {
-        members.insert(name.to_owned(), value);
     }
 }
 
@@ -223,7 +218,7 @@ fn add(rng: &mut Rng, message: &mut Value) {
     let path = pick_path(rng, message);
     let at = if rng.bool() { Some(message) } else { message.pointer_mut(&path) };
     if let Some(at) = at {
-        insert(at, name, value);
+        put(at, name, value);
     }
 }
 
@@ -267,7 +262,7 @@ fn mix(rng: &mut Rng, message: &mut Value, revision: Revision) {
         if rng.bool() {
             paths::remove(message, meta);
         } else if let Some(meta) = message.pointer_mut(meta) {
-            insert(meta, VERSION, version.into());
+            put(meta, VERSION, version);
         }
         return;
     }
@@ -276,7 +271,7 @@ fn mix(rng: &mut Rng, message: &mut Value, revision: Revision) {
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     if let Some(params) = message.get_mut("params") {
-        insert(params, "_meta", meta);
+        put(params, "_meta", meta);
     }
 }
 
@@ -301,6 +296,6 @@ fn respond(rng: &mut Rng, message: &mut Value) {
             let error = json!({"code": "none", "message": null});
             *message = json!({"jsonrpc": "2.0", "id": id, "error": error});
         }
-        _ => insert(message, "result", json!({})),
+        _ => put(message, "result", json!({})),
     }
 }

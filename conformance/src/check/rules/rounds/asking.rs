@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::super::rule::{Verdict, inapplicable};
 use super::super::calls::{callable, needs_nothing, nothing_to_call};
+use crate::json::put;
 use crate::probe::{Bench, Exchange};
 
 /// How many tools are tried until one needs input.
@@ -52,8 +53,8 @@ impl Round {
     /// The call once more, with these answers and the state.
     pub(super) async fn again(&self, bench: &mut Bench, answers: Value) -> Exchange {
         let mut more = json!({ "inputResponses": answers });
-        if let (Some(more), Some(state)) = (more.as_object_mut(), &self.state) {
-            more.insert("requestState".to_owned(), json!(state));
+        if let Some(state) = &self.state {
+            put(&mut more, "requestState", state.as_str());
         }
         ask(bench, &self.tool, &capable(), more).await
     }

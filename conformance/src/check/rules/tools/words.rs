@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern::own_regex;
+
 /// Orders that have no place in the description of a tool. Each is about users, secrets, other tools or earlier
 /// instructions; that a tool must be used in a certain way is not among them.
 const ORDERS: [&str; 8] = [
@@ -17,12 +19,7 @@ const ORDERS: [&str; 8] = [
     r"(?i)\bbefore\s+(?:using|calling|running)\s+any\s+(?:other\s+)?tools?\b[^.]{0,60}\b(?:must|always|first)\b",
 ];
 
-#[expect(
-    clippy::expect_used,
-    reason = "they are written above, and every check of tools runs them"
-)]
-static ANY_ORDER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&ORDERS.join("|")).expect("expressions of this file"));
+static ANY_ORDER: LazyLock<Regex> = LazyLock::new(|| own_regex(&ORDERS.join("|")));
 
 /// The first order to a model in a text.
 pub(super) fn instruction(text: &str) -> Option<&str> {
