@@ -23,9 +23,10 @@ use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
-pub(crate) use rule::Selection;
 pub use rule::{Finding, Level, Rule, Verdict};
+pub(crate) use rule::{Selection, applies};
 pub use rules::all as rules;
+pub(crate) use verdict::{Outcome, inapplicable, unclear, verdict};
 
 /// How long each answer may take by default.
 const TIMEOUT: Duration = Duration::from_secs(10);

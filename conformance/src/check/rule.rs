@@ -128,11 +128,7 @@ impl Rule {
 
 impl fmt::Display for Level {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Must => "MUST",
-            Self::Should => "SHOULD",
-            Self::Practice => "practice",
-        })
+        self.serialize(formatter)
     }
 }
 
@@ -151,7 +147,7 @@ pub(super) fn proven(seen: impl Into<String>, exchange: &Exchange) -> Outcome {
 }
 
 /// Whether what a rule is about is there.
-pub(super) fn applies(is_there: bool, otherwise: impl Into<String>) -> Outcome {
+pub(crate) fn applies(is_there: bool, otherwise: impl Into<String>) -> Outcome {
     if is_there { Ok(()) } else { Err(inapplicable(otherwise)) }
 }
 

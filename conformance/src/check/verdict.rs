@@ -3,7 +3,7 @@
 use crate::probe::Exchange;
 
 /// How a rule is answered: it holds, or anything else.
-pub(super) type Outcome = Result<(), Verdict>;
+pub(crate) type Outcome = Result<(), Verdict>;
 
 /// How a rule was answered.
 #[derive(Debug, Clone)]
@@ -28,14 +28,14 @@ pub struct Finding {
 }
 
 /// The rule is about something that the server does not have.
-pub(super) fn inapplicable(why: impl Into<String>) -> Verdict {
+pub(crate) fn inapplicable(why: impl Into<String>) -> Verdict {
     Verdict::Inapplicable(why.into())
 }
 
-pub(super) fn unclear(why: impl Into<String>) -> Verdict {
+pub(crate) fn unclear(why: impl Into<String>) -> Verdict {
     Verdict::Unclear(why.into())
 }
 
-pub(super) fn verdict(outcome: Outcome) -> Verdict {
+pub(crate) fn verdict(outcome: Outcome) -> Verdict {
     outcome.err().unwrap_or(Verdict::Holds)
 }

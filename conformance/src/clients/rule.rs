@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::seen::{ReceivedRequest, Runs, SceneRun};
-use crate::check::{Finding, Level, Verdict};
+use crate::check::{Finding, Level, Outcome, Verdict, applies, unclear, verdict};
 use crate::probe::Exchange;
 
 /// One sentence of the specification that a server sees kept or broken.
@@ -23,30 +23,33 @@ pub struct ClientRule {
     pub(super) judge: Judge,
 }
 
-/// Why a rule cannot be judged.
-pub(super) const NOT_RUN: &str = "the scene was not run";
-
 /// How a rule is judged.
 #[derive(Debug)]
 pub(super) enum Judge {
     /// By all that was seen.
-    All(fn(&Runs) -> Verdict),
+    All(fn(&Runs) -> Outcome),
     /// By its scene.
-    In(fn(&SceneRun) -> Verdict),
+    In(fn(&SceneRun) -> Outcome),
     /// The same, if the client sent a request of this method; else it does not apply, for this reason.
-    After(&'static str, &'static str, fn(&SceneRun) -> Verdict),
+    After(&'static str, &'static str, fn(&SceneRun) -> Outcome),
 }
 
 impl ClientRule {
     pub(super) fn verdict(&self, runs: &Runs) -> Verdict {
+        verdict(self.outcome(runs))
+    }
+
+    fn outcome(&self, runs: &Runs) -> Outcome {
         let seen = self.scenes.first().and_then(|scene| runs.of(*scene));
-        match (&self.judge, seen) {
-            (Judge::All(judge), _) => judge(runs),
-            (_, None) => Verdict::Unclear(NOT_RUN.to_owned()),
-            (Judge::After(method, none, _), Some(seen)) if seen.calls(method).next().is_none() => {
-                Verdict::Inapplicable((*none).to_owned())
+        let seen = seen.ok_or_else(|| unclear("the scene was not run"));
+        match self.judge {
+            Judge::All(judge) => judge(runs),
+            Judge::In(judge) => judge(seen?),
+            Judge::After(method, none, judge) => {
+                let seen = seen?;
+                applies(seen.calls(method).next().is_some(), none)?;
+                judge(seen)
             }
-            (Judge::In(judge) | Judge::After(.., judge), Some(seen)) => judge(seen),
         }
     }
 }
@@ -57,7 +60,7 @@ pub(super) fn each<'h>(
     requests: impl IntoIterator<Item = &'h ReceivedRequest>,
     none: &str,
     wrong: impl Fn(&ReceivedRequest) -> Option<String>,
-) -> Verdict {
+) -> Outcome {
     let mut any = false;
     for request in requests {
         any = true;
@@ -65,14 +68,28 @@ pub(super) fn each<'h>(
             return finding(seen, request);
         }
     }
-    if any { Verdict::Holds } else { Verdict::Inapplicable(none.to_owned()) }
+    applies(any, none)
 }
 
-pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Verdict {
-    Verdict::Finding(Finding { seen: seen.into(), exchange: request.exchange() }.into())
+pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Outcome {
+    found(seen, request.exchange())
 }
 
 /// A finding about a message that never arrived.
-pub(super) fn missing(seen: impl Into<String>) -> Verdict {
-    Verdict::Finding(Finding { seen: seen.into(), exchange: Exchange::default() }.into())
+pub(super) fn missing(seen: impl Into<String>) -> Outcome {
+    found(seen, Exchange::default())
+}
+
+/// A finding about this request, or about one that never arrived.
+pub(super) fn last(request: Option<&ReceivedRequest>, seen: &str, otherwise: &str) -> Outcome {
+    request.map_or_else(|| missing(otherwise), |request| finding(seen, request))
+}
+
+/// A finding if there is such a request.
+pub(super) fn never(request: Option<&ReceivedRequest>, seen: impl Into<String>) -> Outcome {
+    request.map_or(Ok(()), |request| finding(seen, request))
+}
+
+fn found(seen: impl Into<String>, exchange: Exchange) -> Outcome {
+    Err(Verdict::Finding(Finding { seen: seen.into(), exchange }.into()))
 }

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::super::rule::Judge::All;
-use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::rule::{ClientRule, each, finding, last, never};
 use super::super::scene::Scene;
-use super::super::seen::{Ended, ReceivedRequest, Runs};
+use super::super::seen::{Ended, ReceivedRequest, Runs, SceneRun};
 use super::{CALM, MUST, PRACTICE, posts};
-use crate::check::Verdict;
+use crate::check::{Outcome, applies};
 
 pub(super) const RULES: &[ClientRule] = &[
     ClientRule {
@@ -70,18 +70,14 @@ pub(super) const RULES: &[ClientRule] = &[
 
 const NOTHING: &str = "the client sent no message";
 
-fn speaks(runs: &Runs) -> Verdict {
+fn speaks(runs: &Runs) -> Outcome {
     let calm = || CALM.iter().filter_map(|scene| runs.of(*scene));
     if calm().any(|seen| seen.calls("tools/list").next().is_some()) {
-        return Verdict::Holds;
+        return Ok(());
     }
-    let last = calm().flat_map(|seen| seen.requests.last()).last();
-    match last {
-        Some(request) => {
-            finding("the client never requested tools/list; this is its last request", request)
-        }
-        None => missing("the client sent no request"),
-    }
+    let request = calm().flat_map(|seen| seen.requests.last()).last();
+    let seen = "the client never requested tools/list; this is its last request";
+    last(request, seen, "the client sent no request")
 }
 
 fn frame(request: &ReceivedRequest) -> Option<String> {
@@ -100,7 +96,7 @@ fn frame(request: &ReceivedRequest) -> Option<String> {
     params.is_some_and(|it| !it.is_object()).then(|| "params is not an object".to_owned())
 }
 
-fn request_id(runs: &Runs) -> Verdict {
+fn request_id(runs: &Runs) -> Outcome {
     let mut any = false;
     for (_, seen) in runs.all() {
         let mut used = HashSet::new();
@@ -116,11 +112,7 @@ fn request_id(runs: &Runs) -> Verdict {
             }
         }
     }
-    if any {
-        Verdict::Holds
-    } else {
-        Verdict::Inapplicable("the client sent no request".to_owned())
-    }
+    applies(any, "the client sent no request")
 }
 
 fn accept(request: &ReceivedRequest) -> Option<String> {
@@ -143,20 +135,15 @@ fn media(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-fn ends(runs: &Runs) -> Verdict {
+fn ends(runs: &Runs) -> Outcome {
     for scene in CALM {
-        let Some(seen) = runs.of(*scene) else {
-            continue;
-        };
-        if let (Ended::Late(after), Some(last)) = (&seen.ended, seen.requests.last()) {
+        if let Some(SceneRun { ended: Ended::Late(after), requests }) = runs.of(*scene) {
             let after = after.as_secs_f64();
-            return finding(
-                format!(
-                    "in the scene {scene} the client was still running after {after} s; this is its last request"
-                ),
-                last,
+            let seen = format!(
+                "in the scene {scene} the client was still running after {after} s; this is its last request"
             );
+            never(requests.last(), seen)?;
         }
     }
-    Verdict::Holds
+    Ok(())
 }

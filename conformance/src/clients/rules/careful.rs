@@ -1,13 +1,13 @@
 //! What careful clients do before servers that err or mean harm.
 
 use super::super::rule::Judge::{After, In};
-use super::super::rule::{ClientRule, finding, missing};
+use super::super::rule::{ClientRule, last, missing, never};
 use super::super::scene::Scene;
 use super::super::script::TRAP;
 use super::super::seen::{Ended, SceneRun};
 use super::super::stage::ENDLESS;
 use super::{MUST, PRACTICE};
-use crate::check::Verdict;
+use crate::check::Outcome;
 
 /// Why a rule about what comes after the list does not apply.
 const NO_LIST: &str = "the client did not list the tools";
@@ -23,9 +23,7 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: After("tools/list", NO_LIST, |seen| {
             let mut calls = seen.calls("tools/call");
             let trap = calls.find(|request| request.param("name").is_some_and(|name| name == TRAP));
-            trap.map_or(Verdict::Holds, |request| {
-                finding("the client called a tool from the response with the wrong id", request)
-            })
+            never(trap, "the client called a tool from the response with the wrong id")
         }),
     },
     ClientRule {
@@ -35,10 +33,11 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A redirect to another origin is not followed",
         fix: "follow redirects only within the same origin: sessions and tokens belong to one origin",
         scenes: &[Scene::Redirects],
-        judge: In(|seen| match seen.requests.iter().find(|request| request.elsewhere) {
-            Some(request) => finding("the client sent this to the other origin", request),
-            None if seen.requests.is_empty() => missing("the client sent no request"),
-            None => Verdict::Holds,
+        judge: In(|seen| {
+            let elsewhere = seen.requests.iter().find(|request| request.elsewhere);
+            never(elsewhere, "the client sent this to the other origin")?;
+            let is_silent = seen.requests.is_empty();
+            if is_silent { missing("the client sent no request") } else { Ok(()) }
         }),
     },
     ClientRule {
@@ -49,12 +48,9 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "stop reading a message above a documented size, and close the connection",
         scenes: &[Scene::Endless],
         judge: After("tools/list", NO_LIST, |seen| {
-            match seen.requests.iter().find(|request| request.taken >= ENDLESS) {
-                Some(request) => {
-                    finding(format!("the client read {} MiB of one event", ENDLESS >> 20), request)
-                }
-                None => ended(seen),
-            }
+            let taken = seen.requests.iter().find(|request| request.taken >= ENDLESS);
+            never(taken, format!("the client read {} MiB of one event", ENDLESS >> 20))?;
+            ended(seen)
         }),
     },
     ClientRule {
@@ -69,16 +65,13 @@ pub(super) const RULES: &[ClientRule] = &[
 ];
 
 /// Checks that the client exited and was not ended by a signal.
-fn ended(seen: &SceneRun) -> Verdict {
+fn ended(seen: &SceneRun) -> Outcome {
     let wrong = match &seen.ended {
         Ended::Late(after) => {
             format!("the client was still running after {} s", after.as_secs_f64())
         }
         Ended::Itself(how) if how.contains("signal") => format!("the client ended with {how}"),
-        Ended::Itself(_) => return Verdict::Holds,
+        Ended::Itself(_) => return Ok(()),
     };
-    match seen.calls("tools/list").last() {
-        Some(request) => finding(wrong, request),
-        None => missing(wrong),
-    }
+    last(seen.calls("tools/list").last(), &wrong, &wrong)
 }

@@ -3,13 +3,13 @@
 use http::Method;
 use serde_json::Value;
 
-use super::super::rule::Judge::{After, All, In};
-use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::rule::Judge::{After, In};
+use super::super::rule::{ClientRule, each, finding, missing, never};
 use super::super::scene::Scene;
 use super::super::script::{CURSOR, LEGACY};
-use super::super::seen::{ReceivedRequest, Runs, SceneRun};
+use super::super::seen::{ReceivedRequest, SceneRun};
 use super::{MUST, PRACTICE, SHOULD};
-use crate::check::Verdict;
+use crate::check::{Outcome, applies, inapplicable};
 
 pub(super) const RULES: &[ClientRule] = &[
     ClientRule {
@@ -28,9 +28,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "initialize has protocolVersion, capabilities and clientInfo with name and version",
         fix: "send all three, with the types of the schema",
         scenes: &[Scene::Legacy],
-        judge: All(|runs| {
-            each(of(runs, Scene::Legacy, "initialize"), NO_HANDSHAKE, initialize_params)
-        }),
+        judge: In(|seen| each(seen.calls("initialize"), NO_HANDSHAKE, initialize_params)),
     },
     ClientRule {
         id: "client.initialized",
@@ -48,8 +46,8 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every request after the handshake has the session id of the server in Mcp-Session-Id, unchanged",
         fix: "keep the Mcp-Session-Id of the answer to initialize, and send it with every later request",
         scenes: &[Scene::Legacy],
-        judge: All(|runs| {
-            each(later(runs), NO_HANDSHAKE, |request| {
+        judge: In(|seen| {
+            each(later(seen), NO_HANDSHAKE, |request| {
                 let given = request.header("mcp-session-id");
                 let is_given =
                     given.is_some_and(|it| it.starts_with("session-") && it.ends_with("-!~"));
@@ -64,8 +62,8 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "Every request after the handshake names the negotiated revision in MCP-Protocol-Version",
         fix: "send MCP-Protocol-Version with the revision in the server's answer",
         scenes: &[Scene::Legacy],
-        judge: All(|runs| {
-            each(later(runs), NO_HANDSHAKE, |request| {
+        judge: In(|seen| {
+            each(later(seen), NO_HANDSHAKE, |request| {
                 let given = request.header("mcp-protocol-version");
                 (given != Some(LEGACY))
                     .then(|| format!("MCP-Protocol-Version is {given:?} instead of {LEGACY}"))
@@ -90,7 +88,7 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Legacy],
         judge: After("initialize", NO_HANDSHAKE, |seen| {
             let ended = seen.requests.iter().any(|request| request.method == Method::DELETE);
-            if ended { Verdict::Holds } else { missing("the client sent no DELETE") }
+            if ended { Ok(()) } else { missing("the client sent no DELETE") }
         }),
     },
     ClientRule {
@@ -101,13 +99,11 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "compare protocolVersion in the answer with the revisions that you support, and disconnect if it is not one of them",
         scenes: &[Scene::Unspoken],
         judge: After("initialize", NO_HANDSHAKE, |seen| {
-            match seen.calls("tools/list").find(|request| !request.is_modern()) {
-                Some(request) => finding(
-                    "the client continued after the server answered with the revision 1999-01-01",
-                    request,
-                ),
-                None => Verdict::Holds,
-            }
+            let more = seen.calls("tools/list").find(|request| !request.is_modern());
+            never(
+                more,
+                "the client continued after the server answered with the revision 1999-01-01",
+            )
         }),
     },
     ClientRule {
@@ -127,42 +123,28 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "begin with server/discover or initialize, and fall back to the other if the answer requires it",
         scenes: &[Scene::Legacy],
         judge: In(|seen| match seen.calls("initialize").next() {
-            Some(_) => Verdict::Holds,
-            None => missing("the client never sent initialize"),
+            Some(_) => Ok(()),
+            None => missing(NO_HANDSHAKE),
         }),
     },
 ];
 
 pub(super) const NO_HANDSHAKE: &str = "the client never sent initialize";
 
-fn of<'r>(
-    runs: &'r Runs,
-    scene: Scene,
-    method: &'r str,
-) -> impl Iterator<Item = &'r ReceivedRequest> {
-    runs.of(scene).into_iter().flat_map(move |seen| seen.calls(method))
-}
-
 /// The requests after the handshake.
-fn later(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
-    let seen = runs.of(Scene::Legacy).into_iter();
-    let all = seen.flat_map(|seen| &seen.requests);
-    all.skip_while(|request| request.rpc() != Some("initialize"))
-        .skip(1)
-        .filter(|request| request.rpc() != Some("initialize"))
+fn later(seen: &SceneRun) -> impl Iterator<Item = &ReceivedRequest> {
+    let shakes_hands = |request: &&ReceivedRequest| request.rpc() == Some("initialize");
+    let after = seen.requests.iter().skip_while(move |request| !shakes_hands(request));
+    after.filter(move |request| !shakes_hands(request))
 }
 
-fn initialize_first(seen: &SceneRun) -> Verdict {
+fn initialize_first(seen: &SceneRun) -> Outcome {
     let first = seen.requests.iter().find(|request| {
         let probe = request.is_modern() || request.method != Method::POST;
         !probe && request.rpc() != Some("ping")
     });
-    match first {
-        Some(request) if request.rpc() != Some("initialize") => {
-            finding("the client sent this before initialize", request)
-        }
-        _ => Verdict::Holds,
-    }
+    let other = first.filter(|request| request.rpc() != Some("initialize"));
+    never(other, "the client sent this before initialize")
 }
 
 fn initialize_params(request: &ReceivedRequest) -> Option<String> {
@@ -181,36 +163,31 @@ fn initialize_params(request: &ReceivedRequest) -> Option<String> {
     wrong.map(|(_, what)| what.to_owned())
 }
 
-fn initialized(seen: &SceneRun) -> Verdict {
+fn initialized(seen: &SceneRun) -> Outcome {
     let after = seen.requests.iter().skip_while(|request| request.rpc() != Some("initialize"));
     let mut posts = after.skip(1).filter(|request| request.method == Method::POST);
     match posts.find(|request| request.rpc() != Some("ping")) {
-        Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
+        Some(request) if request.rpc() == Some("notifications/initialized") => Ok(()),
         Some(request) => finding("the client sent this before notifications/initialized", request),
         None => missing("the client sent nothing after initialize"),
     }
 }
 
-fn cursor(seen: &SceneRun) -> Verdict {
+fn cursor(seen: &SceneRun) -> Outcome {
     let mut pages = seen.calls("tools/list").filter(|request| !request.is_modern());
-    if pages.next().is_none() {
-        return Verdict::Inapplicable("the client listed no tools".to_owned());
-    }
+    applies(pages.next().is_some(), "the client listed no tools")?;
     match pages.next() {
         None => missing("the client never requested the second page"),
-        Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => Verdict::Holds,
+        Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => Ok(()),
         Some(request) => finding(format!("the cursor of the server was {CURSOR:?}"), request),
     }
 }
 
-fn session_lost(seen: &SceneRun) -> Verdict {
-    let after = seen.requests.iter().skip_while(|request| request.status != 404);
-    let mut after = after.skip(1);
-    let Some(lost) = seen.requests.iter().find(|request| request.status == 404) else {
-        return Verdict::Inapplicable("the client called no tool".to_owned());
-    };
+fn session_lost(seen: &SceneRun) -> Outcome {
+    let mut after = seen.requests.iter().skip_while(|request| request.status != 404);
+    let lost = after.next().ok_or_else(|| inapplicable("the client called no tool"))?;
     match after.find(|request| request.rpc() == Some("initialize")) {
-        Some(request) if request.header("mcp-session-id").is_none() => Verdict::Holds,
+        Some(request) if request.header("mcp-session-id").is_none() => Ok(()),
         Some(request) => finding("initialize has a session id", request),
         None => finding("the client sent no initialize after this 404", lost),
     }

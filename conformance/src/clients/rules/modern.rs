@@ -3,14 +3,14 @@
 use http::Method;
 use serde_json::Value;
 
-use super::super::rule::Judge::All;
-use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::rule::Judge::{All, In};
+use super::super::rule::{ClientRule, each, finding, last, never};
 use super::super::scene::Scene;
 use super::super::script::modern::META_CAPABILITIES;
 use super::super::script::{MODERN, QUESTION, STATE, UNUSABLE};
-use super::super::seen::{META_VERSION, ReceivedRequest, Runs};
+use super::super::seen::{META_VERSION, ReceivedRequest, Runs, SceneRun};
 use super::{MUST, PRACTICE, modern};
-use crate::check::Verdict;
+use crate::check::{Outcome, applies, inapplicable};
 
 pub(super) const RULES: &[ClientRule] = &[
     ClientRule {
@@ -108,14 +108,9 @@ pub(super) const RULES: &[ClientRule] = &[
                 calls(runs)
                     .find(|request| request.param("name").and_then(Value::as_str) == Some(name))
             };
-            match (called(UNUSABLE), calls(runs).next()) {
-                (Some(request), _) => finding(
-                    "the client called the tool with the invalid header \"no token\"",
-                    request,
-                ),
-                (None, Some(_)) => Verdict::Holds,
-                (None, None) => Verdict::Inapplicable(CALLS_NOT.to_owned()),
-            }
+            let seen = "the client called the tool with the invalid header \"no token\"";
+            never(called(UNUSABLE), seen)?;
+            applies(calls(runs).next().is_some(), CALLS_NOT)
         }),
     },
     ClientRule {
@@ -125,7 +120,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A request that needs input is repeated with a new id, the unchanged requestState, and answers under the keys of the questions",
         fix: "repeat the request with inputResponses under the keys of inputRequests, and with the unchanged requestState",
         scenes: &[Scene::Asks],
-        judge: All(rounds),
+        judge: In(rounds),
     },
     ClientRule {
         id: "client.state-leak",
@@ -134,10 +129,11 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "No other request has requestState or inputResponses",
         fix: "forget both when the request has its result",
         scenes: &[Scene::Asks],
-        judge: All(|runs| {
-            let asks = runs.of(Scene::Asks).into_iter().flat_map(|seen| &seen.requests);
-            let others =
-                asks.filter(|request| request.rpc().is_some_and(|method| method != "tools/call"));
+        judge: In(|seen| {
+            let is_other = |request: &&ReceivedRequest| {
+                request.rpc().is_some_and(|method| method != "tools/call")
+            };
+            let others = seen.requests.iter().filter(is_other);
             each(others, SPEAKS_NOT, |request| {
                 let has = ["requestState", "inputResponses"]
                     .into_iter()
@@ -153,15 +149,13 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "The client supports servers without a handshake",
         fix: "begin with server/discover, or after error −32022 use a revision that the error lists",
         scenes: &[Scene::Modern],
-        judge: All(|runs| match modern(runs).next() {
-            Some(_) => Verdict::Holds,
-            None => match runs.of(Scene::Modern).and_then(|seen| seen.requests.last()) {
-                Some(request) => finding(
-                    "the client sent no request of 2026-07-28; this is its last request",
-                    request,
-                ),
-                None => missing("the client sent nothing"),
-            },
+        judge: All(|runs| {
+            if modern(runs).next().is_some() {
+                return Ok(());
+            }
+            let request = runs.of(Scene::Modern).and_then(|seen| seen.requests.last());
+            let seen = "the client sent no request of 2026-07-28; this is its last request";
+            last(request, seen, "the client sent nothing")
         }),
     },
 ];
@@ -184,25 +178,17 @@ fn calls(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     seen.flat_map(|seen| seen.calls("tools/call")).filter(|request| request.is_modern())
 }
 
-fn rounds(runs: &Runs) -> Verdict {
-    let Some(seen) = runs.of(Scene::Asks) else {
-        return Verdict::Unclear("the scene was not run".to_owned());
-    };
+fn rounds(seen: &SceneRun) -> Outcome {
     let mut calls = seen.calls("tools/call").filter(|request| request.is_modern());
-    let Some(first) = calls.next() else {
-        return Verdict::Inapplicable(CALLS_NOT.to_owned());
-    };
+    let first = calls.next().ok_or_else(|| inapplicable(CALLS_NOT))?;
     let tool = first.param("name");
     let again = calls
         .find(|request| request.param("name") == tool && request.param("requestState").is_some());
     let can = first.meta(META_CAPABILITIES).is_some_and(|can| can.get("elicitation").is_some());
     let Some(again) = again else {
         // Without a question it is the client's choice.
-        return if can {
-            finding("the client did not repeat this call", first)
-        } else {
-            Verdict::Inapplicable("the client does not declare elicitation".to_owned())
-        };
+        applies(can, "the client does not declare elicitation")?;
+        return finding("the client did not repeat this call", first);
     };
     let answered = again.param("inputResponses").and_then(|answers| answers.get(QUESTION));
     match () {
@@ -218,6 +204,6 @@ fn rounds(runs: &Runs) -> Verdict {
         () if again.param("arguments") != first.param("arguments") => {
             finding("the repeated call has other arguments", again)
         }
-        () => Verdict::Holds,
+        () => Ok(()),
     }
 }

@@ -4,13 +4,13 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::Judge::{After, All};
-use super::super::rule::{ClientRule, NOT_RUN, each, finding, missing};
+use super::super::rule::{ClientRule, each, finding, last};
 use super::super::scene::Scene;
 use super::super::script::EVENT;
-use super::super::seen::{Runs, SceneRun};
+use super::super::seen::{ReceivedRequest, Runs, SceneRun};
 use super::legacy::NO_HANDSHAKE;
 use super::{MUST, SHOULD};
-use crate::check::Verdict;
+use crate::check::{Outcome, Verdict, applies, inapplicable, unclear};
 
 pub(super) const RULES: &[ClientRule] = &[
     ClientRule {
@@ -75,35 +75,32 @@ pub(super) const RULES: &[ClientRule] = &[
     },
 ];
 
-fn event_stream(runs: &Runs) -> Verdict {
-    let Some(seen) = runs.of(Scene::Streams) else {
-        return Verdict::Unclear(NOT_RUN.to_owned());
-    };
-    if seen.calls("initialize").next().is_none() {
-        return Verdict::Inapplicable(NO_HANDSHAKE.to_owned());
-    }
-    if seen.calls("tools/call").next().is_some() {
-        return Verdict::Holds;
+fn event_stream(runs: &Runs) -> Outcome {
+    let calls = |seen: &SceneRun| seen.calls("tools/call").next().is_some();
+    let seen = runs.of(Scene::Streams).ok_or_else(|| unclear("the scene was not run"))?;
+    applies(seen.calls("initialize").next().is_some(), NO_HANDSHAKE)?;
+    if calls(seen) {
+        return Ok(());
     }
     // A client that calls nothing anywhere shows nothing here.
-    let calls = runs.of(Scene::Legacy);
-    if calls.is_some_and(|seen| seen.calls("tools/call").next().is_none()) {
-        return Verdict::Inapplicable("the client calls no tools".to_owned());
-    }
-    match seen.requests.iter().rev().find(|request| request.id().is_some()) {
-        Some(request) => finding("the client did not call a tool after this answer", request),
-        None => missing("the client sent no request"),
-    }
+    applies(runs.of(Scene::Legacy).is_none_or(calls), "the client calls no tools")?;
+    let request = seen.requests.iter().rev().find(|request| request.id().is_some());
+    let seen = "the client did not call a tool after this answer";
+    last(request, seen, "the client sent no request")
+}
+
+/// The first call of a tool.
+fn first_call(seen: &SceneRun) -> Result<&ReceivedRequest, Verdict> {
+    let none = || inapplicable("the client called no tool");
+    seen.calls("tools/call").next().ok_or_else(none)
 }
 
 /// Judges the answer to a question of the server.
-fn asked(seen: &SceneRun, id: &Value, is_right: impl Fn(&Value) -> bool) -> Verdict {
-    let Some(call) = seen.calls("tools/call").next() else {
-        return Verdict::Inapplicable("the client called no tool".to_owned());
-    };
+fn asked(seen: &SceneRun, id: &Value, is_right: impl Fn(&Value) -> bool) -> Outcome {
+    let call = first_call(seen)?;
     let mut answers = seen.requests.iter().filter(|request| request.is_response());
     match answers.find(|request| request.id() == Some(id)) {
-        Some(request) if request.message.as_ref().is_some_and(&is_right) => Verdict::Holds,
+        Some(request) if request.message.as_ref().is_some_and(&is_right) => Ok(()),
         Some(request) => finding("the answer is wrong", request),
         None => finding(
             format!("the client did not answer the server's request with the id {id} within 3 s"),
@@ -112,14 +109,12 @@ fn asked(seen: &SceneRun, id: &Value, is_right: impl Fn(&Value) -> bool) -> Verd
     }
 }
 
-fn resume(seen: &SceneRun) -> Verdict {
-    let Some(call) = seen.calls("tools/call").next() else {
-        return Verdict::Inapplicable("the client called no tool".to_owned());
-    };
-    let mut gets = seen.requests.iter().filter(|request| request.header("last-event-id").is_some());
-    match gets.next() {
-        Some(request) if request.header("last-event-id") == Some(EVENT) => Verdict::Holds,
-        Some(request) => finding(format!("the id of the last event was {EVENT:?}"), request),
+fn resume(seen: &SceneRun) -> Outcome {
+    let call = first_call(seen)?;
+    let mut given = seen.requests.iter().filter_map(|it| Some((it, it.header("last-event-id")?)));
+    match given.next() {
+        Some((_, EVENT)) => Ok(()),
+        Some((request, _)) => finding(format!("the id of the last event was {EVENT:?}"), request),
         None => finding(
             "the client sent no request with Last-Event-ID after the stream broke off",
             call,
