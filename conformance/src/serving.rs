@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -64,8 +65,27 @@ pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-pub(crate) fn plain(status: StatusCode, text: &str) -> Response<Body> {
-    let mut response = Response::new(full(format!("mcp-conformance: {text}\n")));
+/// An answer without a body.
+pub(crate) fn bare(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(full(Bytes::new()));
     *response.status_mut() = status;
     response
+}
+
+/// An answer to a method that is not among these.
+pub(crate) fn not_allowed(allowed: &'static str, body: Body) -> Response<Body> {
+    let mut response = bare(StatusCode::METHOD_NOT_ALLOWED).map(|_| body);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+/// An answer with a body of this media type.
+pub(crate) fn typed(kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+pub(crate) fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    bare(status).map(|_| full(format!("mcp-conformance: {text}\n")))
 }

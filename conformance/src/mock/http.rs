@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
-use http::header::{ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
+use http::header::{HeaderMap, HeaderValue, ORIGIN};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Frame as Piece;
 use http_body_util::{BodyExt as _, Limited, StreamBody};
@@ -16,7 +16,7 @@ use super::recording::Used;
 use super::{Mock, Reply, failure, read};
 use crate::record::era_of;
 use crate::rpc_client::SESSION;
-use crate::serving::{full, plain, serve};
+use crate::serving::{bare, full, not_allowed, plain, serve, typed};
 use crate::sse::{EVENT_STREAM, Event, Frame, MAX_EVENT_BYTES};
 use crate::target::{Body, BoxError};
 use crate::transcript::Era;
@@ -70,9 +70,8 @@ impl Shared {
             Method::POST => {}
             Method::DELETE => return self.end(&head.headers),
             _ => {
-                let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST or DELETE");
-                response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
-                return response;
+                let why = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST or DELETE");
+                return not_allowed("POST, DELETE", why.into_body());
             }
         }
         let Ok(body) = Limited::new(body, MAX_EVENT_BYTES).collect().await else {
@@ -92,7 +91,7 @@ impl Shared {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if era_of(message, text("mcp-protocol-version")) == Era::Modern {
             if !is_request {
-                return accepted();
+                return bare(StatusCode::ACCEPTED);
             }
             return respond(self.mock.reply(Era::Modern, &mut asked.modern, message));
         }
@@ -118,7 +117,7 @@ impl Shared {
         };
         match asked.sessions.iter_mut().find(|(known, _)| known == session) {
             None => json(404, &failure(id, -32600, "there is no such session, or it has ended")),
-            Some(_) if !is_request => accepted(),
+            Some(_) if !is_request => bare(StatusCode::ACCEPTED),
             Some((_, used)) => respond(self.mock.reply(Era::Legacy, used, message)),
         }
     }
@@ -132,7 +131,7 @@ impl Shared {
                 asked.sessions.remove(index);
                 let ended = self.mock.recordings.get(&Era::Legacy).map(|it| it.ended);
                 let ended = ended.and_then(|it| StatusCode::from_u16(it).ok());
-                status(ended.unwrap_or(StatusCode::NO_CONTENT))
+                bare(ended.unwrap_or(StatusCode::NO_CONTENT))
             }
             None => plain(StatusCode::NOT_FOUND, "there is no such session, or it has ended"),
         }
@@ -153,27 +152,12 @@ fn respond(reply: Reply) -> Response<Body> {
     let pieces: Vec<_> = pieces.collect();
     // A subscription lasts until its client leaves.
     let rest = if lasts { stream::pending().left_stream() } else { stream::empty().right_stream() };
-    let body = StreamBody::new(stream::iter(pieces).chain(rest)).boxed_unsync();
-    let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    response
+    typed(EVENT_STREAM, StreamBody::new(stream::iter(pieces).chain(rest)).boxed_unsync())
 }
 
 fn json(status: u16, message: &Value) -> Response<Body> {
-    let mut response = Response::new(full(message.to_string()));
+    let mut response = typed("application/json", full(message.to_string()));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    let kind = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
-}
-
-fn accepted() -> Response<Body> {
-    status(StatusCode::ACCEPTED)
-}
-
-fn status(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(full(""));
-    *response.status_mut() = status;
     response
 }
 

@@ -6,7 +6,6 @@ use std::ffi::OsString;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Method, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -15,6 +14,7 @@ use tokio::sync::mpsc;
 
 use self::process::serve;
 use super::{Body, TargetError};
+use crate::serving::{bare, full, not_allowed, typed};
 use crate::sse::EVENT_STREAM;
 
 /// How many messages may wait for a slow reader.
@@ -73,13 +73,7 @@ impl Pipe {
                 ))
             })?),
             Method::GET => None,
-            _ => {
-                let mut response = Response::new(nothing());
-                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-                let allowed = http::HeaderValue::from_static("GET, POST");
-                response.headers_mut().insert(ALLOW, allowed);
-                return Ok(response);
-            }
+            _ => return Ok(not_allowed("GET, POST", full(""))),
         };
         let listens = message.is_none();
         let (replies, mut messages) = mpsc::channel(MAX_WAITING);
@@ -89,17 +83,14 @@ impl Pipe {
             return Ok(streamed(None, messages));
         }
         let Some(first) = messages.recv().await.transpose()? else {
-            let mut response = Response::new(nothing());
-            *response.status_mut() = StatusCode::ACCEPTED;
-            return Ok(response);
+            return Ok(bare(StatusCode::ACCEPTED));
         };
         let is_answer = serde_json::from_str::<Value>(&first)
             .is_ok_and(|message| message.get("method").is_none());
         if !is_answer {
             return Ok(streamed(Some(first), messages));
         }
-        let body = Full::from(first).map_err(|never| match never {});
-        Ok(of_type("application/json", body.boxed_unsync()))
+        Ok(typed("application/json", full(first)))
     }
 }
 
@@ -115,16 +106,5 @@ fn streamed(
         let event = |message| Frame::data(Bytes::from(format!("data: {message}\n\n")));
         message.map(event).map_err(Into::into)
     });
-    of_type(EVENT_STREAM, StreamBody::new(frames).boxed_unsync())
-}
-
-fn of_type(kind: &'static str, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    let kind = http::HeaderValue::from_static(kind);
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
-}
-
-fn nothing() -> Body {
-    Full::default().map_err(|never| match never {}).boxed_unsync()
+    typed(EVENT_STREAM, StreamBody::new(frames).boxed_unsync())
 }
