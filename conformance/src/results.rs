@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::Calls;
-use crate::check::{CheckReport, Level, Verdict};
-use crate::clients::ClientReport;
+use crate::check::{CheckReport, Judged, Level, Verdict};
+use crate::clients::{ClientJudged, ClientReport};
 use crate::shorten::{Printable, shorten};
 
 pub use self::baseline::{Baseline, BaselineError};
@@ -215,18 +215,10 @@ impl Subject {
 
 impl From<&CheckReport> for Subject {
     fn from(report: &CheckReport) -> Self {
-        let cases = report.judged.iter().map(|judged| {
-            let rule = judged.rule;
-            let case = Case {
-                name: rule.id.to_owned(),
-                revision: judged.revision.to_string(),
-                title: rule.title.to_owned(),
-                level: Some(rule.level),
-                section: Some(rule.section.to_owned()),
-                seconds: Some(judged.elapsed.as_secs_f64()),
-                ..Case::default()
-            };
-            case.with(&judged.verdict, rule.fix)
+        let cases = report.judged.iter().map(|Judged { rule, revision, verdict, elapsed }| Case {
+            revision: revision.to_string(),
+            seconds: Some(elapsed.as_secs_f64()),
+            ..Case::of(rule.id, rule.title, rule.level, rule.section).with(verdict, rule.fix)
         });
         Self {
             name: report.target.clone(),
@@ -242,16 +234,8 @@ impl From<&CheckReport> for Subject {
 
 impl From<&ClientReport> for Subject {
     fn from(report: &ClientReport) -> Self {
-        let cases = report.judged.iter().map(|judged| {
-            let rule = judged.rule;
-            let case = Case {
-                name: rule.id.to_owned(),
-                title: rule.title.to_owned(),
-                level: Some(rule.level),
-                section: Some(rule.section.to_owned()),
-                ..Case::default()
-            };
-            case.with(&judged.verdict, rule.fix)
+        let cases = report.judged.iter().map(|ClientJudged { rule, verdict }| {
+            Case::of(rule.id, rule.title, rule.level, rule.section).with(verdict, rule.fix)
         });
         let (name, target) = (report.client.clone(), report.client.clone());
         Self { name, target, cases: cases.collect(), ..Self::default() }
@@ -259,6 +243,16 @@ impl From<&ClientReport> for Subject {
 }
 
 impl Case {
+    fn of(id: &str, title: &str, level: Level, section: &str) -> Self {
+        Self {
+            name: id.to_owned(),
+            title: title.to_owned(),
+            level: Some(level),
+            section: Some(section.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// How the rule went, and what to change if it does not hold.
     fn with(mut self, verdict: &Verdict, fix: &str) -> Self {
         self.verdict = match verdict {

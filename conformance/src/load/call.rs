@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::calls::parts;
+use crate::json::put;
 use crate::probe::Bench;
 
 /// A request: its method and its params.
@@ -58,10 +59,9 @@ impl Call {
                 reason: "the arguments are not a JSON object".to_owned(),
             });
         }
-        let members = [("name", name.into()), ("arguments", arguments)];
-        let params: Map<_, _> =
-            members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
-        Self::new("tools/call", params.into())
+        let mut params = json!({"name": name});
+        put(&mut params, "arguments", arguments);
+        Self::new("tools/call", params)
     }
 
     /// The tool of `NAME` or `NAME={…}`.
@@ -75,14 +75,8 @@ impl Call {
 
     /// What every server can be asked: what it is, and the lists that it declares.
     pub(super) fn safe(bench: &Bench) -> Vec<Self> {
-        let lists = bench.lists.iter();
-        let answered =
-            lists.filter(|(_, _, pages)| pages.first().is_some_and(|page| page.result().is_some()));
-        let methods =
-            [bench.revision.ping()].into_iter().chain(answered.map(|(method, ..)| *method));
-        methods
-            .map(|method| Self { method: method.to_owned(), params: Value::Object(Map::new()) })
-            .collect()
+        let methods = [bench.revision.ping()].into_iter().chain(bench.answered());
+        methods.map(|method| Self { method: method.to_owned(), params: json!({}) }).collect()
     }
 }
 

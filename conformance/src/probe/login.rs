@@ -92,8 +92,8 @@ impl Login {
         let (id, secret) = (self.id.as_deref().unwrap_or_default(), self.secret.as_deref());
         let Some(secret) = secret else {
             let id = self.id.as_deref();
-            let browser = browser::Browser { discovery: &discovery, timeout: self.timeout };
-            let opened = browser.code(id, &resource, &scope, show).await.map_err(failed)?;
+            let opened = browser::code(&discovery, self.timeout, id, &resource, &scope, show).await;
+            let opened = opened.map_err(failed)?;
             let asked = self
                 .token(&discovery, opened.form(&resource), &[&opened.code, &opened.verifier])
                 .await;

@@ -71,6 +71,14 @@ impl Bench {
         capabilities.and_then(|it| it.get(capability)).is_some_and(Value::is_object)
     }
 
+    /// The lists that the server answers with a result.
+    pub(crate) fn answered(&self) -> impl Iterator<Item = &'static str> {
+        let is_answered =
+            |pages: &[Exchange]| pages.first().is_some_and(|it| it.result().is_some());
+        let lists = self.lists.iter().filter(move |(.., pages)| is_answered(pages));
+        lists.map(|(method, ..)| *method)
+    }
+
     /// The items of a list.
     pub(crate) fn items(&self, method: &str) -> &[Value] {
         let list = self.lists.iter().find(|(known, ..)| *known == method);

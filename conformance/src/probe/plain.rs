@@ -19,10 +19,7 @@ impl Bench {
         } else {
             self.ask(ping, json!({})).await.result().is_some()
         };
-        let served = |(_, _, pages): &&(_, _, Vec<Exchange>)| {
-            pages.first().is_some_and(|page| page.result().is_some())
-        };
-        let list = self.lists.iter().find(served).map(|(method, ..)| *method);
+        let list = self.answered().next();
         self.plain = is_served.then_some(ping).or(list);
     }
 

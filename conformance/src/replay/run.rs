@@ -193,26 +193,18 @@ impl<'a> Run<'a> {
         if streams.len() < names.len() {
             return outcome;
         }
-        let mut watches = Vec::with_capacity(streams.len());
-        for (name, stream) in &mut streams {
-            watches.push(disturbance(name, stream).boxed());
-        }
+        let watches = streams.iter_mut().map(|(name, stream)| disturbance(name, stream).boxed());
         let mut disturbed = select_all(watches);
-        let mut disturbance = None;
-        tokio::select! {
-            (fault, ..) = &mut disturbed => disturbance = Some(fault),
-            done = self.steps(steps, failed) => outcome.add(done),
-        }
-        if disturbance.is_none() {
-            // What the steps caused may still be on its way. Silence cannot be awaited, only listened to for a while:
-            // too short a while can miss a disturbance, never invent one.
-            disturbance = match timeout(self.limits.settle, disturbed).await {
-                Ok((fault, ..)) => Some(fault),
-                Err(_) => None,
-            };
-        } else {
-            drop(disturbed);
-        }
+        let disturbance = tokio::select! {
+            (fault, ..) = &mut disturbed => Some(fault),
+            done = self.steps(steps, failed) => {
+                outcome.add(done);
+                // What the steps caused may still be on its way. Silence cannot be awaited, only listened to for a
+                // while: too short a while can miss a disturbance, never invent one.
+                timeout(self.limits.settle, &mut disturbed).await.ok().map(|(fault, ..)| fault)
+            }
+        };
+        drop(disturbed);
         match disturbance {
             Some(fault) => outcome.fail(step, fault),
             None => {

@@ -1,5 +1,6 @@
 //! What a client says when the server asks it something.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -18,17 +19,16 @@ pub(super) struct Answers {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    used: Vec<bool>,
+    /// The indices of the answers that were used.
+    used: BTreeSet<usize>,
     unscripted: Vec<String>,
 }
 
 impl Answers {
     pub(super) fn new(scripted: Vec<Scripted>) -> Self {
-        let used = vec![false; scripted.len()];
-        let unscripted = Vec::new();
-        Self { scripted, state: Mutex::new(State { used, unscripted }) }
+        Self { scripted, state: Mutex::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -47,21 +47,11 @@ impl Answers {
                     .as_ref()
                     .is_none_or(|pattern| pattern.compare(params, &mut vars.clone()).is_empty())
         };
-        let fitting: Vec<usize> = self
-            .scripted
-            .iter()
-            .enumerate()
-            .filter_map(|(index, scripted)| fits(scripted).then_some(index))
-            .collect();
+        let fitting = || self.scripted.iter().enumerate().filter(|(_, scripted)| fits(scripted));
         let mut state = self.state();
-        let unused = fitting.iter().find(|index| state.used.get(**index) == Some(&false));
-        let chosen = unused.or(fitting.last()).copied();
-        if let Some((index, scripted)) =
-            chosen.and_then(|index| Some((index, self.scripted.get(index)?)))
-        {
-            if let Some(used) = state.used.get_mut(index) {
-                *used = true;
-            }
+        let unused = fitting().find(|(index, _)| !state.used.contains(index));
+        if let Some((index, scripted)) = unused.or_else(|| fitting().next_back()) {
+            state.used.insert(index);
             return match scripted.value.fill(vars) {
                 Ok(value) => (scripted.member, value),
                 Err(problem) => ("error", json!({"code": -32603, "message": problem.to_string()})),
@@ -84,12 +74,9 @@ impl Answers {
 
     pub(super) fn unused(&self) -> Vec<String> {
         let state = self.state();
-        let unused = self
-            .scripted
-            .iter()
-            .zip(&state.used)
-            .filter(|(scripted, used)| !**used && !scripted.optional);
-        unused.map(|(scripted, _)| scripted.method.clone()).collect()
+        let scripted = self.scripted.iter().enumerate();
+        let unused = scripted.filter(|(index, it)| !state.used.contains(index) && !it.optional);
+        unused.map(|(_, it)| it.method.clone()).collect()
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

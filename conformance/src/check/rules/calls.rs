@@ -190,19 +190,17 @@ fn reports(exchange: &Exchange) -> impl Iterator<Item = &Value> {
 }
 
 async fn prompt_arguments(bench: &mut Bench) -> Outcome {
-    let is_required = |argument: &Value| argument.get("required") == Some(&json!(true));
-    let prompts = bench.items("prompts/list").iter();
-    let mut prompts = prompts.filter(|prompt| {
-        let arguments = prompt.get("arguments").and_then(Value::as_array);
-        arguments.is_some_and(|arguments| arguments.iter().any(is_required))
-    });
-    let name = prompts
-        .find_map(|prompt| prompt.get("name"))
-        .cloned()
-        .ok_or_else(|| inapplicable("no prompt has a required argument"))?;
+    let mut prompts = bench.items("prompts/list").iter().filter(|it| needs_arguments(it));
+    let name = prompts.find_map(|prompt| prompt.get("name")).cloned();
+    let name = name.ok_or_else(|| inapplicable("no prompt has a required argument"))?;
     let exchange = bench.ask("prompts/get", json!({ "name": name })).await;
-    let good = exchange.code() == Some(-32602);
-    holds_for(good, name, &exchange)
+    holds_for(exchange.code() == Some(-32602), name, &exchange)
+}
+
+pub(super) fn needs_arguments(prompt: &Value) -> bool {
+    let is_required = |argument: &Value| argument.get("required") == Some(&json!(true));
+    let arguments = prompt.get("arguments").and_then(Value::as_array);
+    arguments.is_some_and(|arguments| arguments.iter().any(is_required))
 }
 
 async fn completion(bench: &mut Bench) -> Outcome {

@@ -9,7 +9,7 @@ use self::refusals::is_of_form;
 use super::super::calling::make;
 use super::super::rule::Probe::Asks;
 use super::super::rule::{Outcome, Rule, applies, declares, holds_for, holds_if, unclear};
-use super::calls::not_called;
+use super::calls::{needs_arguments, not_called};
 use super::{EVERYWHERE, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange, MadeCall};
 use crate::schema::local::unfit;
@@ -107,12 +107,7 @@ fn refusal(exchange: &Exchange) -> Option<String> {
 }
 
 async fn got(bench: &mut Bench) -> Outcome {
-    let needed = |argument: &Value| argument.get("required") == Some(&json!(true));
-    let free = |prompt: &&Value| {
-        let arguments = prompt.get("arguments").and_then(Value::as_array);
-        !arguments.is_some_and(|it| it.iter().any(needed))
-    };
-    let prompts = bench.items("prompts/list").iter().filter(free);
+    let prompts = bench.items("prompts/list").iter().filter(|it| !needs_arguments(it));
     let names: Vec<_> = prompts.filter_map(|it| it.get("name").cloned()).take(MOST_ASKED).collect();
     applies(!names.is_empty(), "no listed prompt does without arguments")?;
     for name in names {

@@ -1,14 +1,14 @@
 //! Requests as the official clients really send them, each once.
 
 use futures_util::FutureExt as _;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::calling::make;
 use super::super::rule::Probe::Asks;
 use super::super::rule::{Outcome, Rule, Unserved, holds_for, plain, unclear};
 use super::calls::{needs_nothing, not_called};
 use super::{EVERYWHERE, HTTP, LEGACY, MUST, PRACTICE};
-use crate::probe::{Bench, Exchange};
+use crate::probe::Bench;
 
 /// Types of JSON that official clients send.
 const CHARSETS: [&str; 2] = ["application/json; charset=utf-8", "application/json;charset=UTF-8"];
@@ -61,10 +61,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// A list that the server offers, or a ping.
 fn asked(bench: &Bench) -> Result<&'static str, Unserved> {
-    let answered = |it: &&(&'static str, Vec<Value>, Vec<Exchange>)| {
-        it.2.first().is_some_and(|page| page.result().is_some())
-    };
-    bench.lists.iter().find(answered).map_or_else(|| plain(bench), |(method, ..)| Ok(*method))
+    bench.answered().next().map_or_else(|| plain(bench), Ok)
 }
 
 async fn no_params(bench: &mut Bench) -> Outcome {

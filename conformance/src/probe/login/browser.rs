@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::asking::{ask, reason};
 use super::discovery::Discovery;
@@ -21,11 +20,6 @@ use crate::serving::{plain, serve};
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Where the browser is sent back to.
 const CALLBACK: &str = "/callback";
-
-pub(super) struct Browser<'a> {
-    pub(super) discovery: &'a Discovery,
-    pub(super) timeout: Duration,
-}
 
 /// What a code is exchanged with.
 pub(super) struct Opened {
@@ -50,84 +44,86 @@ impl Opened {
     }
 }
 
-impl Browser<'_> {
-    /// Shows the URL, and waits for the code.
-    ///
-    /// # Errors
-    /// The login was refused or not finished, in a sentence.
-    pub(super) async fn code(
-        &self,
-        id: Option<&str>,
-        resource: &str,
-        scope: &str,
-        show: impl FnOnce(&str),
-    ) -> Result<Opened, String> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = listener.map_err(|error| format!("no port is free: {error}"))?;
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let redirect = format!("http://{address}{CALLBACK}");
-        let id = match id {
-            Some(id) => id.to_owned(),
-            None => self.register(&redirect).await?,
-        };
-        let (state, verifier) = (secret()?, secret()?);
-        let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(verifier.as_bytes()));
-        let endpoint = self.discovery.endpoint("authorization_endpoint")?;
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs([
-            ("response_type", "code"),
-            ("client_id", id.as_str()),
-            ("redirect_uri", redirect.as_str()),
-            ("state", state.as_str()),
-            ("code_challenge", challenge.as_str()),
-            ("code_challenge_method", "S256"),
-            ("resource", resource),
-        ]);
-        if !scope.is_empty() {
-            query.append_pair("scope", scope);
-        }
-        let joint = if endpoint.contains('?') { '&' } else { '?' };
-        show(&format!("{endpoint}{joint}{}", query.finish()));
-        let given = timeout(PATIENCE, redirected(listener)).await;
-        let given = given.map_err(|_| "the browser did not come back".to_owned())??;
-        let find = |name: &str| {
-            let mut pairs = form_urlencoded::parse(given.as_bytes());
-            pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
-        };
-        let says_issuer =
-            self.discovery.server.value.get("authorization_response_iss_parameter_supported");
-        let issuer = find("iss");
-        if find("state").as_ref() != Some(&state) {
-            return Err("the browser came back with another state".to_owned());
-        }
-        if issuer.as_ref().is_some_and(|it| *it != self.discovery.issuer)
-            || issuer.is_none() && says_issuer == Some(&Value::Bool(true))
-        {
-            return Err(format!("the redirect names the issuer {issuer:?}"));
-        }
-        match (find("code"), find("error")) {
-            (Some(code), None) => Ok(Opened { code, id, redirect, verifier }),
-            (_, error) => Err(format!("the login was refused: {}", error.unwrap_or_default())),
-        }
+/// Shows the URL, and waits for the code.
+///
+/// # Errors
+/// The login was refused or not finished, in a sentence.
+pub(super) async fn code(
+    discovery: &Discovery,
+    timeout: Duration,
+    id: Option<&str>,
+    resource: &str,
+    scope: &str,
+    show: impl FnOnce(&str),
+) -> Result<Opened, String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.map_err(|error| format!("no port is free: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let redirect = format!("http://{address}{CALLBACK}");
+    let id = match id {
+        Some(id) => id.to_owned(),
+        None => register(discovery, timeout, &redirect).await?,
+    };
+    let (state, verifier) = (secret()?, secret()?);
+    let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(verifier.as_bytes()));
+    let endpoint = discovery.endpoint("authorization_endpoint")?;
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs([
+        ("response_type", "code"),
+        ("client_id", id.as_str()),
+        ("redirect_uri", redirect.as_str()),
+        ("state", state.as_str()),
+        ("code_challenge", challenge.as_str()),
+        ("code_challenge_method", "S256"),
+        ("resource", resource),
+    ]);
+    if !scope.is_empty() {
+        query.append_pair("scope", scope);
     }
+    let joint = if endpoint.contains('?') { '&' } else { '?' };
+    show(&format!("{endpoint}{joint}{}", query.finish()));
+    let given = tokio::time::timeout(PATIENCE, redirected(listener)).await;
+    let given = given.map_err(|_| "the browser did not come back".to_owned())??;
+    let find = |name: &str| {
+        let mut pairs = form_urlencoded::parse(given.as_bytes());
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    };
+    let says_issuer = discovery.server.value.get("authorization_response_iss_parameter_supported");
+    let issuer = find("iss");
+    if find("state").as_ref() != Some(&state) {
+        return Err("the browser came back with another state".to_owned());
+    }
+    if issuer.as_ref().is_some_and(|it| *it != discovery.issuer)
+        || issuer.is_none() && says_issuer == Some(&Value::Bool(true))
+    {
+        return Err(format!("the redirect names the issuer {issuer:?}"));
+    }
+    match (find("code"), find("error")) {
+        (Some(code), None) => Ok(Opened { code, id, redirect, verifier }),
+        (_, error) => Err(format!("the login was refused: {}", error.unwrap_or_default())),
+    }
+}
 
-    /// Registers a client (RFC 7591).
-    async fn register(&self, redirect: &str) -> Result<String, String> {
-        let endpoint = self.discovery.endpoint("registration_endpoint");
-        let endpoint = endpoint.map_err(|why| format!("{why}; give the id of a client"))?;
-        let client = json!({
-            "client_name": "mcp-conformance",
-            "redirect_uris": [redirect],
-            "grant_types": ["authorization_code"],
-            "response_types": ["code"],
-            "token_endpoint_auth_method": "none",
-            "application_type": "native",
-        });
-        let answer = ask(&endpoint, Raw::post(client.to_string()), self.timeout).await;
-        let answered = answer.messages.first().cloned().unwrap_or_default();
-        let id = answered.get("client_id").and_then(Value::as_str).map(str::to_owned);
-        id.ok_or_else(|| format!("no client can be registered: {}", reason(&answer, &answered)))
-    }
+/// Registers a client (RFC 7591).
+async fn register(
+    discovery: &Discovery,
+    timeout: Duration,
+    redirect: &str,
+) -> Result<String, String> {
+    let endpoint = discovery.endpoint("registration_endpoint");
+    let endpoint = endpoint.map_err(|why| format!("{why}; give the id of a client"))?;
+    let client = json!({
+        "client_name": "mcp-conformance",
+        "redirect_uris": [redirect],
+        "grant_types": ["authorization_code"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+    });
+    let answer = ask(&endpoint, Raw::post(client.to_string()), timeout).await;
+    let answered = answer.messages.first().cloned().unwrap_or_default();
+    let id = answered.get("client_id").and_then(Value::as_str).map(str::to_owned);
+    id.ok_or_else(|| format!("no client can be registered: {}", reason(&answer, &answered)))
 }
 
 /// The query with which the browser comes back.

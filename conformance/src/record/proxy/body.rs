@@ -29,7 +29,7 @@ impl Watch {
         let answer = Incoming::of(head.clone(), body);
         let streams = answer.streams;
         if streams && self.method == Method::GET && self.status == 200 {
-            self.recorder.with(&self.key, self.era, true, |session| session.listened());
+            self.note(|session| session.listened());
         }
         let watched = answer.watched(move |data, id| match serde_json::from_slice(data) {
             Ok(message) if streams => self.event(message, id),
@@ -52,22 +52,23 @@ impl Watch {
             _ => {
                 let (method, sent) = (self.method.as_str(), self.sent.clone());
                 let status = self.status;
-                self.recorder
-                    .with(&self.key, self.era, true, |session| session.plain(method, status, sent));
+                self.note(|session| session.plain(method, status, sent));
             }
         }
     }
 
     fn event(&self, message: Value, id: Option<&str>) {
-        let again = |session: &mut Session| session.is_again(id);
-        if self.recorder.with(&self.key, self.era, true, again) == Some(false) {
+        if self.note(|session| session.is_again(id)) == Some(false) {
             self.message(message);
         }
     }
 
     fn message(&self, message: Value) {
         let (carrier, status) = (self.carrier, Some(self.status));
-        self.recorder
-            .with(&self.key, self.era, true, |session| session.server(message, carrier, status));
+        self.note(|session| session.server(message, carrier, status));
+    }
+
+    fn note<R>(&self, note: impl FnOnce(&mut Session) -> R) -> Option<R> {
+        self.recorder.with(&self.key, self.era, true, note)
     }
 }
