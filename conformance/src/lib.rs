@@ -143,8 +143,9 @@ pub use results::{
     Baseline, BaselineError, Case, Difference, FailedStep, Format, Location, Outcome, Results,
     Subject, Tool,
 };
+pub use serving::{Body, BoxError};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
-pub use target::{Body, BoxError, Target, TargetError};
+pub use target::{Target, TargetError};
 pub use template::Vars;
 pub use transcript::format::transcript_schema;
 pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};

@@ -1,4 +1,4 @@
-//! The HTTP servers of this program: their connections, and plain answers.
+//! The HTTP servers of this program: their connections, bodies, and plain answers.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -17,7 +18,11 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::target::Body;
+/// Any error, as bodies and services have them.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The body of an answer, as it comes in.
+pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// The most connections at once; further ones wait.
 const MAX_CONNECTIONS: usize = 256;

@@ -12,17 +12,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::{ACCEPT_ENCODING, HOST};
 use http::{HeaderName, HeaderValue, Request, Response};
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 
 use self::pipe::Pipe;
 use self::remote::Remote;
-
-/// Any error, as bodies and services have them.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The body of an answer, as it comes in.
-pub type Body = UnsyncBoxBody<Bytes, BoxError>;
+use crate::serving::{Body, BoxError};
 
 /// The server that transcripts are replayed against. Cloning is cheap; clones share connections.
 ///

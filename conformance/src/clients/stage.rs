@@ -18,9 +18,9 @@ use tokio::task::JoinSet;
 use super::scene::Scene;
 use super::script::{self, Content, Reply, State};
 use super::seen::ReceivedRequest;
+use crate::serving::{Body, BoxError};
 use crate::serving::{full, plain, serve};
 use crate::shorten::shorten;
-use crate::target::{Body, BoxError};
 
 /// The largest message that is taken, in bytes.
 const MAX_MESSAGE: usize = 4 * 1024 * 1024;

@@ -16,9 +16,9 @@ use super::recording::Used;
 use super::{Mock, Reply, failure, read};
 use crate::record::era_of;
 use crate::rpc_client::SESSION;
+use crate::serving::{Body, BoxError};
 use crate::serving::{bare, full, not_allowed, plain, serve, typed};
 use crate::sse::{EVENT_STREAM, Event, Frame, MAX_EVENT_BYTES};
-use crate::target::{Body, BoxError};
 use crate::transcript::Era;
 
 /// The path of its endpoint.

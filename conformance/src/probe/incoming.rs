@@ -14,8 +14,9 @@ use tokio::time::timeout;
 
 use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
 use crate::json::messages;
+use crate::serving::Body;
 use crate::sse::{Decoder, Frame, MAX_EVENT_BYTES, is_event_stream};
-use crate::target::{Body, Target, TargetError};
+use crate::target::{Target, TargetError};
 
 /// For an answer whose time someone else limits.
 pub(crate) const NO_LIMIT: Duration = Duration::from_secs(86_400);

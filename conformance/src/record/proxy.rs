@@ -16,9 +16,10 @@ use self::body::Watch;
 use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::rpc_client::SESSION;
+use crate::serving::{Body, BoxError};
 use crate::serving::{plain, serve};
 use crate::sse::MAX_EVENT_BYTES;
-use crate::target::{Body, BoxError, Target};
+use crate::target::Target;
 use crate::transcript::Era;
 
 /// The path of the proxy's own endpoint.

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use super::session::era_of;
 use super::{Key, Recorder, Sender, modern};
 use crate::child::{MAX_LINE, next_line, piped, too_long};
-use crate::target::BoxError;
+use crate::serving::BoxError;
 use crate::transcript::Era;
 
 /// Starts the server and passes lines both ways until one side ends; returns what the server exited with, if it did.

@@ -13,8 +13,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use self::process::serve;
-use super::{Body, TargetError};
-use crate::serving::{bare, full, not_allowed, typed};
+use super::TargetError;
+use crate::serving::{Body, bare, full, not_allowed, typed};
 use crate::sse::EVENT_STREAM;
 
 /// How many messages may wait for a slow reader.

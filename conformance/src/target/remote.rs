@@ -9,7 +9,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-use super::{Body, BoxError, TargetError};
+use super::TargetError;
+use crate::serving::{Body, BoxError};
 
 /// The client keeps its connections; simultaneous requests use several.
 pub(super) struct Remote {

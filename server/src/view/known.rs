@@ -17,7 +17,8 @@ pub(crate) struct NearbyUniverses {
 }
 
 impl NearbyUniverses {
-    /// The existing universes, the nearest to `unknown` first. Searches the newest [`MAX_PAGE`](crate::store::MAX_PAGE) universes.
+    /// The existing universes, the nearest to `unknown` first. Searches the newest
+    /// [`MAX_PAGE`](crate::store::MAX_PAGE) universes.
     pub(crate) async fn near(service: &CommandService, unknown: &str) -> Self {
         Self::among(&service.list(Page::FIRST).await.unwrap_or_default(), unknown)
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::probe::Incoming;
 use crate::record::session::Session;
 use crate::record::{Key, Recorder};
-use crate::target::Body;
+use crate::serving::Body;
 use crate::transcript::Era;
 
 /// Whose answer it is, and to what.

@@ -12,8 +12,9 @@ use tokio::time::timeout;
 
 use super::{Ask, MAX_WAITING, Replies};
 use crate::child::{Group, Output, piped, too_long};
+use crate::serving::BoxError;
 use crate::sse::MAX_EVENT_BYTES;
-use crate::target::{BoxError, TargetError};
+use crate::target::TargetError;
 
 /// How long a server may take to end after its stdin was closed.
 const END_TIME: Duration = Duration::from_secs(3);

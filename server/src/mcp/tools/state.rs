@@ -7,8 +7,8 @@ use bytes::Bytes;
 use mcp_proto::json::escaped;
 use mcp_proto::{CallToolResult, Context, PreparedJson, Tool, ToolAnnotations, ToolError};
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 use universe_core::{Family, State, TextPart};
 
 use super::places;

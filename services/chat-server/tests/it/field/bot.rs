@@ -97,8 +97,8 @@ async fn members_that_are_not_known_keep_their_words() {
     assert_eq!(said, cases.map(|(_, expected)| expected));
 }
 
-/// NousResearch/hermes-agent#51349, python-telegram-bot/ptbcontrib#149, mattmezza/humux#206: in a topic whatever answers
-/// nothing answers the message that has created it.
+/// NousResearch/hermes-agent#51349, python-telegram-bot/ptbcontrib#149, mattmezza/humux#206: in a topic whatever
+/// answers nothing answers the message that has created it.
 #[tokio::test]
 async fn topics_of_forums_are_no_replies() {
     let created = json!({"message_id": 40, "forum_topic_created": {"name": "Boats"}});

@@ -155,8 +155,8 @@ async fn envelopes_with_and_without_words() {
     assert_eq!(messages[3].sender.as_ref().unwrap().name, "+358401234567");
 }
 
-/// bbernhard/signal-cli-rest-api#797, AsamK/signal-cli#1585, #1532, #636: what signal-cli cannot decrypt leaves a trace,
-/// which the same message replaces when it is sent again; what came twice was read.
+/// bbernhard/signal-cli-rest-api#797, AsamK/signal-cli#1585, #1532, #636: what signal-cli cannot decrypt leaves a
+/// trace, which the same message replaces when it is sent again; what came twice was read.
 #[tokio::test]
 async fn what_cannot_be_decrypted_leaves_a_trace() {
     let fault = |at: i64, kind: &str| {
@@ -192,8 +192,8 @@ async fn what_cannot_be_decrypted_leaves_a_trace() {
     live.end().await;
 }
 
-/// AsamK/signal-cli#1448, #1884, #2078, FerroxLabs/wayland#427: a daemon that does not serve the account refuses what is
-/// asked and never sends anything. One that was started for a single account may refuse, and sends.
+/// AsamK/signal-cli#1448, #1884, #2078, FerroxLabs/wayland#427: a daemon that does not serve the account refuses what
+/// is asked and never sends anything. One that was started for a single account may refuse, and sends.
 #[tokio::test]
 async fn a_daemon_that_does_not_serve_the_account_is_not_connected() {
     let dir = tempfile::tempdir().unwrap();
