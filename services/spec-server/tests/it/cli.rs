@@ -49,9 +49,9 @@ async fn json_of(folder: &Path, command: &str) -> Value {
 // Fission-AI/OpenSpec#1892
 #[tokio::test]
 async fn a_configuration_that_is_not_used_is_one_line_of_lists_and_verdicts() {
-    let project = Copy::of("library");
+    let project = Copy::of("counter");
     project.write("openspec/config.yaml", "rules:\n  tasks: [\n");
-    for command in ["list", "validate", "validate lending", "next shorten-notice"] {
+    for command in ["list", "validate", "validate extend-hours", "next extend-hours"] {
         let told = fine(project.root(), command).await;
         let lines = told.lines().filter(|line| line.contains("openspec/config.yaml:"));
         assert_eq!(lines.count(), 1, "{command}: {told}");
