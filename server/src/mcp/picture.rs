@@ -39,7 +39,8 @@ pub(super) fn tool() -> Tool {
         "focus": { "type": "string", "description": "One body or group." },
         "time": { "anyOf": [{ "type": "string" }, { "type": "number" }] },
     });
-    Tool::new("draw_universe", "Look at a universe: an image of what orbits what, seen from above.")
+    Tool::new("draw_universe", "An image of what orbits what, seen from above.")
+        .with_title("Look at a universe")
         .with_annotations(hints(true, false))
         .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }

@@ -68,8 +68,9 @@ pub(super) fn tool() -> Tool {
     });
     Tool::new(
         "find_entities",
-        "Find bodies, groups, belts, fields, disks and nebulae: id, name, kind and parent of each.",
+        "Bodies, groups, belts, fields, disks and nebulae: id, name, kind and parent of each.",
     )
+    .with_title("Find bodies")
     .with_annotations(hints(true, false))
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }

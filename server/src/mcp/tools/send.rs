@@ -81,8 +81,9 @@ pub(super) fn tool_for_many() -> Tool {
     });
     Tool::new(
         "send_universe_commands",
-        "Change a universe by several commands, all or none; each gets a revision. Otherwise as send_universe_command.",
+        "Change a universe by several commands, all or none; each gets a revision. Else as send_universe_command.",
     )
+    .with_title("Change it in steps")
     .with_annotations(hints(false, true))
     .with_input_schema(arguments_schema(&properties, &["universeId", "commands"]))
 }

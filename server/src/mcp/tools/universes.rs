@@ -84,12 +84,10 @@ pub(super) fn list_tool() -> Tool {
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT },
         "cursor": { "type": "string" },
     });
-    Tool::new(
-        "list_universes",
-        "List the universes, the newest first: id, name, revision, when it changed.",
-    )
-    .with_annotations(hints(true, false))
-    .with_input_schema(arguments_schema(&properties, &[]))
+    Tool::new("list_universes", "The universes, newest first: id, name, revision, time of change.")
+        .with_title("List universes")
+        .with_annotations(hints(true, false))
+        .with_input_schema(arguments_schema(&properties, &[]))
 }
 
 pub(super) fn create_tool() -> Tool {
@@ -107,7 +105,8 @@ pub(super) fn create_tool() -> Tool {
         "generate": generate_schema(),
         "idempotencyKey": { "type": "string" },
     });
-    Tool::new("create_universe", "Create a universe, empty by default. The answer has its id.")
+    Tool::new("create_universe", "Create a universe, empty by default.")
+        .with_title("Create a universe")
         .with_annotations(hints(false, false))
         .with_input_schema(arguments_schema(&properties, &["name"]))
 }
@@ -130,6 +129,7 @@ fn generate_schema() -> Value {
 pub(super) fn rename_tool() -> Tool {
     let properties = json!({ "universeId": universe_schema(), "name": { "type": "string" } });
     Tool::new("rename_universe", "Give a universe another name.")
+        .with_title("Rename a universe")
         .with_annotations(hints(false, true))
         .with_input_schema(arguments_schema(&properties, &["universeId", "name"]))
 }
@@ -138,8 +138,9 @@ pub(super) fn delete_tool() -> Tool {
     let properties = json!({ "universeId": universe_schema() });
     Tool::new(
         "delete_universe",
-        "Delete a universe with its history, for good. The user is asked first where the client can ask.",
+        "Delete a universe with its history, for good. The user is asked first, if the client can.",
     )
+    .with_title("Delete a universe")
     .asking()
     .with_annotations(hints(false, true))
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
@@ -149,7 +150,8 @@ pub(super) fn undo_tool() -> Tool {
     let properties = json!({
         "universeId": universe_schema(), "revision": { "type": "integer" },
     });
-    Tool::new("undo_universe", "Set the state back to that of a revision, as a new change.")
+    Tool::new("undo_universe", "Set the state back to a revision's, as a new change.")
+        .with_title("Undo changes")
         .with_annotations(hints(false, true))
         .with_input_schema(arguments_schema(&properties, &["universeId", "revision"]))
 }
@@ -162,8 +164,9 @@ pub(super) fn history_tool() -> Tool {
     });
     Tool::new(
         "get_universe_history",
-        "Read the commands that changed a universe and their events, oldest first; the latest 20 by default.",
+        "The commands that changed a universe, with events, oldest first; the latest 20 by default.",
     )
+    .with_title("Read history")
     .with_annotations(hints(true, false))
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }
