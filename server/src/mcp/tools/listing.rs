@@ -14,7 +14,7 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "category": {
             "type": "string",
-            "description": "One category by name, such as \"star-hierarchy\". All if absent.",
+            "description": "One category, such as \"star-hierarchy\". All if absent.",
         },
     });
     Tool::new(
@@ -22,7 +22,7 @@ pub(super) fn tool() -> Tool {
         "List the commands that change a universe, in ten categories, each with what it does, its fields and an \
          example. With `category`, only that one, with the full JSON Schema of its commands.",
     )
-    .with_title("List the commands")
+    .with_title("List commands")
     .with_annotations(ToolAnnotations::read_only())
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
     .with_output_schema(json!({

@@ -115,7 +115,7 @@ pub(super) fn tool() -> Tool {
                 "subtree": { "type": "string", "description": "Id of a body or group, with all below." },
                 "depth": { "type": "integer", "minimum": 0, "description": "Levels below it." },
                 "places": places::schema(),
-                "members": texts("Only these members of each, such as name and mass; `id` is always there."),
+                "members": texts("Only these members of each, such as mass; `id` is always there."),
             },
         },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Entities a page." },
