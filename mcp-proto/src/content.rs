@@ -80,7 +80,6 @@ pub struct EmbeddedResource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-#[must_use]
 pub struct ResourceContents {
     /// Its URI.
     pub uri: String,
