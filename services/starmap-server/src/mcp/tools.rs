@@ -157,11 +157,7 @@ fn tool(name: &str, description: &str) -> Tool {
     let mut hints = ToolAnnotations::default();
     hints.read_only_hint = Some(true);
     hints.open_world_hint = Some(false);
-    let mut title = name.replace('_', " ");
-    if let Some(first) = title.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    Tool::new(name, description).with_title(title).with_annotations(hints)
+    Tool::new(name, description).with_annotations(hints)
 }
 
 /// Names that others have for arguments: the game's public API, and what models write.
