@@ -130,8 +130,8 @@ impl SqliteStore {
         self.writer.is_none()
     }
 
-    /// Commits queued writes, ends all tails with [`TailError::Unavailable`](crate::TailError::Unavailable) and releases
-    /// the directory. Further calls fail because the store is unavailable.
+    /// Commits queued writes, ends all tails with [`TailError::Unavailable`](crate::TailError::Unavailable) and
+    /// releases the directory. Further calls fail because the store is unavailable.
     ///
     /// Blocks for up to ten seconds, so do not call it on a runtime's threads. A second call has no effect.
     pub fn close(&self) {
