@@ -80,13 +80,12 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 
 /// The rule about a revision that is answered and not served, or of which nothing is known, judged.
 pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> Option<Judged> {
-    let id = if greeting.is_lost() { SPEAKS } else { modern::DISCOVER };
-    let rule = all().find(|rule| rule.id == id)?;
-    let outcome = if greeting.is_lost() {
-        Err(unclear(greeting.outcome()))
+    let (id, outcome) = if greeting.is_lost() {
+        (SPEAKS, Err(unclear(greeting.outcome())))
     } else {
-        modern::discover(revision, greeting)
+        (modern::DISCOVER, modern::discover(revision, greeting))
     };
+    let rule = all().find(|rule| rule.id == id)?;
     Some(Judged { rule, revision, verdict: verdict(outcome), elapsed: Duration::ZERO })
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::change::{Change, Impact, TextChange};
 use super::compare::ContractDiff;
-use crate::shorten::{few, shorten};
+use crate::shorten::{Printable, few, shorten};
 
 /// How many items a line names.
 const MAX_NAMES: usize = 8;
@@ -19,7 +19,8 @@ impl ContractDiff {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_text(&self, texts: bool, mut out: impl Write) -> io::Result<()> {
+    pub fn write_text(&self, texts: bool, out: impl Write) -> io::Result<()> {
+        let mut out = Printable(out);
         writeln!(out, "{} → {}", self.old, self.new)?;
         for (impact, title) in [
             (Impact::Breaking, "breaking"),

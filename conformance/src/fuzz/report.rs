@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::judge::Oracle;
 use crate::probe::{Exchange, Revision};
+use crate::shorten::Printable;
 
 /// A request that a server does not bear, made as small as it could be.
 #[derive(Debug, Clone, Serialize)]
@@ -92,7 +93,8 @@ impl FuzzReport {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_text(&self, mut out: impl Write) -> io::Result<()> {
+    pub fn write_text(&self, out: impl Write) -> io::Result<()> {
+        let mut out = Printable(out);
         let server = self.server.as_ref().map_or(String::new(), |it| format!(", {it}"));
         let revisions: Vec<_> = self.revisions.iter().map(|it| it.as_str()).collect();
         writeln!(out, "{}{server}, {}", self.target, revisions.join(", "))?;

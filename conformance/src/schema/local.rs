@@ -54,6 +54,11 @@ pub(crate) fn unfit(schema: &Value, value: &Value) -> Result<Option<String>, Str
     Ok(found)
 }
 
+/// Whether a schema refuses all of these values. One that cannot be used refuses nothing.
+pub(crate) fn none_fits(schema: &Value, values: &[Value]) -> bool {
+    validator(schema).is_ok_and(|it| !values.iter().any(|value| it.is_valid(value)))
+}
+
 /// Why a pattern cannot be used, if it cannot.
 pub(crate) fn unusable(pattern: &str) -> Option<String> {
     validator(&json!({ "pattern": pattern })).err()

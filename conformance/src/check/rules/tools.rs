@@ -2,10 +2,11 @@
 
 mod words;
 
+use std::collections::HashSet;
 use std::future::ready;
 
 use futures_util::FutureExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::words::{hidden, instruction};
 use super::super::rule::Probe::{Asks, Reads};
@@ -13,7 +14,7 @@ use super::super::rule::{Outcome, Rule, Scope, every_item, finding};
 use super::{EVERYWHERE, MUST, PRACTICE};
 use crate::calls::tokens;
 use crate::probe::{Bench, Revision};
-use crate::schema::local::{each, invalid, unfit, unusable};
+use crate::schema::local::{each, invalid, none_fits, unfit, unusable};
 
 /// How many tokens `tools/list` may take: a tenth of what the smaller models of today hold.
 const MOST_TOKENS: usize = 20_000;
@@ -193,17 +194,16 @@ fn required(tool: &Value) -> Option<String> {
 fn values(tool: &Value) -> Option<String> {
     schemas(tool).find_map(|(name, schema)| {
         each(schema, name, &|schema, at| {
-            let misfit = |value: &Value| unfit(schema, value).ok().flatten();
-            if let Some(problem) = schema.get("default").and_then(misfit) {
+            let default = schema.get("default");
+            if let Some(problem) = default.and_then(|it| unfit(schema, it).ok().flatten()) {
                 return Some(format!("the default of {at}: {problem}"));
             }
             let values = schema.get("enum")?.as_array()?;
-            let mut others = values.iter().enumerate();
-            let twice = others.find(|(index, it)| values.iter().take(*index).any(|one| one == *it));
-            match twice {
+            let mut before = HashSet::new();
+            match values.iter().find(|it| !before.insert(*it)) {
                 _ if values.is_empty() => Some(format!("{at} has an enum without values")),
-                Some((_, value)) => Some(format!("{at} has {value} twice in its enum")),
-                None if values.iter().all(|it| misfit(it).is_some()) => {
+                Some(value) => Some(format!("{at} has {value} twice in its enum")),
+                None if none_fits(schema, values) => {
                     Some(format!("no value of the enum of {at} fits the rest of its schema"))
                 }
                 None => None,
@@ -242,8 +242,8 @@ fn listed(bench: &Bench, wrong: fn(&Value) -> Option<String>) -> Outcome {
 fn no_hidden_texts(bench: &Bench) -> Outcome {
     listed(bench, no_hidden_text)?;
     let instructions = bench.greeting.result().and_then(|it| it.get("instructions"));
-    match instructions.and_then(no_hidden_text) {
-        Some(problem) => finding(format!("instructions: {problem}"), &bench.greeting),
+    match no_hidden_text(&json!({ "instructions": instructions })) {
+        Some(problem) => finding(problem, &bench.greeting),
         None => Ok(()),
     }
 }
@@ -252,11 +252,7 @@ fn no_hidden_text(tool: &Value) -> Option<String> {
     texts(tool, "", &|at, text| {
         let (character, place) = hidden(text)?;
         let code = u32::from(character);
-        Some(
-            format!("{at} has the invisible character U+{code:04X} at character {place}")
-                .trim_start()
-                .to_owned(),
-        )
+        Some(format!("{at} has the invisible character U+{code:04X} at character {place}"))
     })
 }
 

@@ -217,7 +217,7 @@ async fn a_revision_whose_handshake_was_refused_once_is_said_not_to_be_judged() 
     assert_eq!((unclear.rule.id, unclear.revision), ("handshake.speaks", Revision::V2025_06_18));
 }
 
-/// openai/codex#37228, UsefulSoftwareCo/executor#1399: a proxy compresses answers to whoever does not refuse it.
+/// openai/codex#37228, UsefulSoftwareCo/executor#1399: a proxy compresses answers unless the request refuses that.
 #[tokio::test]
 async fn answers_are_asked_for_without_an_encoding_and_one_is_named() {
     let encoded = answer(|asked, answer| {

@@ -121,8 +121,8 @@ async fn topics_of_forums_are_no_replies() {
     );
 }
 
-/// m1guelpf/chatgpt-telegram#40, irazasyed/telegram-bot-sdk#801, freqtrade/freqtrade#43: nobody renews a token because
-/// of a second program or a webhook.
+/// m1guelpf/chatgpt-telegram#40, irazasyed/telegram-bot-sdk#801, freqtrade/freqtrade#43: a second program or a webhook
+/// is no reason to ask for another token.
 #[tokio::test]
 async fn only_a_refused_token_is_to_be_checked() {
     let (dir, api) = (tempfile::tempdir().unwrap(), BotApi::start().await);

@@ -237,7 +237,7 @@ async fn answers_of_other_servers() {
     let pattern = json!({ "filter": { "name_pattern": "%random%" } });
     let chats = structured(&client, "list_chats", pattern).await;
     assert_eq!(each(&chats, "chats", "name"), ["a random group with elly"]);
-    // signalapp/Signal-Android#13298, element-hq/element-meta#3235: no time of an edit where nobody knows it.
+    // signalapp/Signal-Android#13298, element-hq/element-meta#3235: an edit without a time has none.
     let better = structured(&client, "get_messages", json!({ "search": "better" })).await;
     let better = &better["messages"][0];
     assert_eq!((&better["edited"], &better["edited_at"]), (&json!(true), &Value::Null));
