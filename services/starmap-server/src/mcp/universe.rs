@@ -224,9 +224,8 @@ impl Snapshot {
     /// An error, with what could not be read if there is no way: one may be in it.
     pub(crate) fn explained(&self, mut error: UniverseError) -> UniverseError {
         if let UniverseError::RouteNotFound(none) = &mut error {
-            let told: Vec<&str> =
-                none.reason.iter().chain(&self.problems).map(String::as_str).collect();
-            none.reason = Some(told.join("; "));
+            let told = none.reason.take().into_iter().chain(self.problems.iter().cloned());
+            none.reason = told.reduce(|all, one| format!("{all}; {one}"));
         }
         error
     }
